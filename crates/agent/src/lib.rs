@@ -1,0 +1,1 @@
+//! Below the seam: serves requests on the machine under test.

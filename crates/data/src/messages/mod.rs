@@ -1,0 +1,235 @@
+//! The conversation across the seam: plain requests and replies, the same for every target.
+//!
+//! One request, one reply, never two under way; no message crosses while a run is measured.
+
+mod frame;
+
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use crate::experiment::OwnKnob;
+use crate::observation::{KnobReading, RunResult};
+use crate::words::{Celsius, ExperimentId, Level, Metric, Parameters, RunId, Setting};
+use crate::{Machine, vocabulary::Scope};
+
+pub use frame::{FrameError, Header, LARGEST_FRAME, VERSION, decode, encode, header};
+
+/// What is asked of a target.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub enum Request {
+    /// What machine is this, and what of these settings can it take? Begins a session.
+    Describe(Describe),
+    /// Take the machine for an experiment: nobody else may, until the session ends.
+    Begin(Begin),
+    /// Turn these knobs, and read them back.
+    Apply(Vec<Setting>),
+    /// The once-per-treatment step before a treatment's first run.
+    SetUp(RunSpec),
+    /// Read the knobs back, wait, run, read back again.
+    Run(RunSpec),
+    /// The once-per-treatment step after the last run of a treatment.
+    TearDown(RunSpec),
+    /// Read every knob that was turned.
+    Verify,
+    /// Put everything back.
+    Restore,
+}
+
+/// What a target answers.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub enum Reply {
+    /// To [`Request::Describe`].
+    Described(Box<Description>),
+    /// To [`Request::Begin`]: the machine is taken.
+    Begun {
+        /// What was found left behind and put back first, in sentences.
+        put_back: Vec<String>,
+    },
+    /// To [`Request::Apply`].
+    Applied {
+        /// Every knob asked for, as read back.
+        readings: Vec<KnobReading>,
+        /// Whether any was changed.
+        changed: bool,
+    },
+    /// To [`Request::SetUp`] and [`Request::TearDown`].
+    Stepped,
+    /// To [`Request::Run`].
+    Ran(Box<RunResult>),
+    /// To [`Request::Verify`].
+    Verified(Vec<KnobReading>),
+    /// To [`Request::Restore`].
+    Restored(Restoration),
+    /// It cannot be done.
+    Refused(Refusal),
+}
+
+/// The beginning of a session.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Describe {
+    /// Knobs that the experiment file declares.
+    pub own_knobs: Vec<OwnKnob>,
+    /// The settings that an experiment would want: each factor's every level, and what is fixed.
+    pub wanted: Vec<Setting>,
+    /// The program that a command workload would start, in each treatment, for finding out
+    /// before any setting is touched that one is missing.
+    pub programs: Vec<Program>,
+}
+
+/// A program that is going to be started.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Program {
+    /// Its name or path.
+    pub name: String,
+    /// Where it will be started.
+    pub working_directory: Option<String>,
+    /// The search path it will be looked up in, where the file sets one.
+    pub path: Option<String>,
+}
+
+/// Taking the machine.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Begin {
+    /// The experiment that takes it.
+    pub experiment: ExperimentId,
+    /// Whether values that somebody else wrote are put back as well.
+    pub overwrite_others: bool,
+}
+
+/// What a target is.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Description {
+    /// The machine.
+    pub machine: Machine,
+    /// Every setting asked about, in the order of the request.
+    pub settings: Vec<SettingState>,
+    /// Every program that cannot be started, with the reason.
+    pub missing_programs: Vec<MissingProgram>,
+    /// Who else turns knobs here: running daemons by name.
+    pub other_owners: Vec<String>,
+}
+
+/// Whether a setting can be had.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SettingState {
+    /// The setting.
+    pub setting: Setting,
+    /// Whether it can be had, or why not.
+    pub availability: Availability,
+}
+
+/// Whether a knob or a level of it can be had.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Availability {
+    /// It can.
+    Available,
+    /// It cannot, for this reason; what would make it possible is said where it is known.
+    Unavailable {
+        /// Why, in one sentence.
+        reason: String,
+        /// What would make it available, in one sentence.
+        remedy: Option<String>,
+    },
+}
+
+/// A program that cannot be started.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MissingProgram {
+    /// The program.
+    pub name: String,
+    /// Whether it is there and only not executable.
+    pub not_executable: bool,
+}
+
+/// What one run needs.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct RunSpec {
+    /// The planned cell.
+    pub run: RunId,
+    /// Which workload.
+    pub workload: String,
+    /// Its parameters: the treatment's levels in place, placeholders filled in.
+    pub parameters: Parameters,
+    /// The metrics that are wanted of it.
+    pub metrics: Vec<Metric>,
+    /// The knobs that must be in force.
+    pub knobs: Vec<Setting>,
+    /// The wait before the run.
+    pub settle: Duration,
+    /// Whether a knob was changed for this run.
+    pub knobs_changed: bool,
+    /// Wait until the package is cooler than this.
+    pub cool_below: Option<Celsius>,
+}
+
+/// What became of the settings.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Restoration {
+    /// What was put back, in sentences.
+    pub put_back: Vec<String>,
+    /// Values of somebody else that were left alone.
+    pub left_alone: Vec<String>,
+    /// What could not be put back, each with the command that a person would type.
+    pub failed: Vec<RestoreFailure>,
+}
+
+/// A setting that could not be put back.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RestoreFailure {
+    /// What and why, in one sentence.
+    pub reason: String,
+    /// The command that a person would type.
+    pub command: String,
+}
+
+/// Why a request was refused.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Refusal {
+    /// What kind of trouble it is: it decides the exit code.
+    pub kind: RefusalKind,
+    /// The cause, in one sentence.
+    pub cause: String,
+    /// The remedy, in one sentence.
+    pub remedy: String,
+}
+
+/// What kind of trouble a refusal is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum RefusalKind {
+    /// The request itself is wrong.
+    Request,
+    /// A setting cannot be had or does not hold.
+    Setting,
+    /// What an earlier experiment left behind could not be put back.
+    Restore,
+    /// Another experiment runs on this machine.
+    Busy,
+    /// The state directory, the journal or the disk failed.
+    Disk,
+    /// A program is missing.
+    Missing,
+    /// A program is not executable.
+    NotExecutable,
+    /// A step around the runs failed.
+    Step,
+    /// The other side does not keep to the conversation.
+    Protocol,
+}
+
+/// A knob as `knobstat knobs` shows it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct KnobState {
+    /// Its name.
+    pub name: String,
+    /// One line on what it is.
+    pub summary: String,
+    /// When a change takes effect.
+    pub scope: Scope,
+    /// The present value, or why there is none.
+    pub value: Result<Level, String>,
+    /// The levels that this machine offers, each with its availability.
+    pub levels: Vec<(Level, Availability)>,
+    /// Whether it can be turned at all here.
+    pub settable: Availability,
+}

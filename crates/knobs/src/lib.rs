@@ -1,0 +1,1 @@
+//! The catalogue of a machine's settings: availability, journal, restore, guardian.

@@ -1,0 +1,1 @@
+//! The engine, the targets and the store.

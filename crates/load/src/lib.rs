@@ -1,0 +1,1 @@
+//! Workloads, evidence, and the bracket around a run.

@@ -1,0 +1,1 @@
+//! Findings as one value, rendered in many formats.

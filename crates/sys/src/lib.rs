@@ -1,0 +1,29 @@
+//! System calls, rooted files, clocks and spawning: the only unsafe code of knobstat.
+//!
+//! Each module wraps one idea of the kernel's interface as small and as typed as it can be. It
+//! knows nothing of experiments, knobs or workloads.
+
+#[cfg(target_os = "linux")]
+pub mod clock;
+#[cfg(target_os = "linux")]
+pub mod durable;
+#[cfg(target_os = "linux")]
+pub mod lock;
+#[cfg(target_os = "linux")]
+pub mod machine;
+#[cfg(target_os = "linux")]
+pub mod net;
+#[cfg(target_os = "linux")]
+pub mod pidfd;
+#[cfg(target_os = "linux")]
+pub mod poll;
+#[cfg(target_os = "linux")]
+pub mod root;
+#[cfg(target_os = "linux")]
+pub mod signals;
+#[cfg(target_os = "linux")]
+pub mod spawn;
+#[cfg(target_os = "linux")]
+pub mod topology;
+#[cfg(target_os = "linux")]
+pub mod user;
