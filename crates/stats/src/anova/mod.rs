@@ -1,0 +1,1 @@
+//! Factorial analysis of variance, with blocks and error strata.

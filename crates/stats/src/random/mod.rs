@@ -1,0 +1,1 @@
+//! Random numbers from a seed, the same on every machine.

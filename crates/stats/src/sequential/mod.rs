@@ -1,0 +1,1 @@
+//! Looking after every block without false alarms.
