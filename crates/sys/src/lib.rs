@@ -18,7 +18,11 @@ pub mod pidfd;
 #[cfg(target_os = "linux")]
 pub mod poll;
 #[cfg(target_os = "linux")]
+pub mod processes;
+#[cfg(target_os = "linux")]
 pub mod root;
+#[cfg(target_os = "linux")]
+pub mod session;
 #[cfg(target_os = "linux")]
 pub mod signals;
 #[cfg(target_os = "linux")]
