@@ -97,7 +97,10 @@ pub enum ParameterKind {
     Boolean,
     /// A whole number within these bounds, both included.
     Integer(i64, i64),
-    /// A stretch of time: `"200ms"`.
+    /// A whole number from the first bound to the second; up to the third it is known but cannot
+    /// be had yet.
+    IntegerNotYet(i64, i64, i64),
+    /// A stretch of time longer than nothing: `"200ms"`.
     Duration,
     /// A size: `64` or `"4KiB"`, within these bounds in bytes.
     Size(u64, u64),
@@ -109,8 +112,8 @@ pub enum ParameterKind {
     ChoiceNotYet(&'static [&'static str], &'static [&'static str]),
     /// Any text.
     Text,
-    /// A command: a text, split as a shell splits words (kept whole where `shell` is true), or a
-    /// list of words.
+    /// A command: a text, split as a shell splits words, or a list of words. Its value is a list
+    /// of texts; where the workload's parameter `shell` is true, one text for `sh -c`.
     Command,
     /// A table of texts.
     Environment,

@@ -1,11 +1,12 @@
 //! An experiment as its author wrote it, validated.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
 use crate::vocabulary::Scope;
-use crate::words::{Celsius, Level, Metric, Parameters, Ratio, Setting, Treatment};
+use crate::words::{Celsius, Level, Metric, Parameters, Ratio, Setting, Treatment, Value};
 
 /// A validated experiment: what varies, what is run, in which design, and how it is judged.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -38,7 +39,15 @@ pub struct Workload {
     /// Which workload.
     pub kind: String,
     /// Its parameters, defaults filled in; texts may still hold `{factor}` placeholders.
+    /// Where a parameter is a factor, [`Experiment::parameters_for`] puts the level in its place.
     pub parameters: Parameters,
+    /// The parameters that are factors: one value for each level, in the order of the levels.
+    pub varied: BTreeMap<String, Vec<Value>>,
+    /// The names of the parameters whose texts are templates with `{factor}` placeholders.
+    pub templates: Vec<String>,
+    /// The names of the parameters that are commands: a [`Value::List`] of words, or a
+    /// [`Value::Text`] for `sh -c`.
+    pub commands: Vec<String>,
     /// Runs that are recorded and not analysed, per treatment and block.
     pub warmup_runs: u32,
     /// Every metric that a run yields, the workload's default one first.
