@@ -1,0 +1,128 @@
+//! Options of a UDP socket that the standard library does not reach.
+
+use std::io;
+use std::net::UdpSocket;
+use std::os::fd::AsRawFd;
+
+use rustix::net::sockopt;
+
+/// Asks for a receive buffer and says what was granted, in bytes as the kernel accounts them:
+/// it doubles what is asked, and charges each datagram for the memory around it as well.
+///
+/// The limit of the machine (net.core.rmem_max) is exceeded where the process may
+/// (CAP_NET_ADMIN), and is the most to be had otherwise.
+///
+/// # Errors
+/// When the socket takes no such option.
+pub fn request_receive_buffer(socket: &UdpSocket, bytes: usize) -> io::Result<usize> {
+    if sockopt::set_socket_recv_buffer_size_force(socket, bytes).is_err() {
+        sockopt::set_socket_recv_buffer_size(socket, bytes)?;
+    }
+    Ok(sockopt::socket_recv_buffer_size(socket)?)
+}
+
+/// The send buffer that the socket has, in bytes as the kernel accounts them.
+///
+/// # Errors
+/// When the socket has no such option.
+pub fn send_buffer(socket: &UdpSocket) -> io::Result<usize> {
+    Ok(sockopt::socket_send_buffer_size(socket)?)
+}
+
+/// Marks what is sent with a differentiated services code point, 0 to 63.
+///
+/// # Errors
+/// When the socket refuses it.
+pub fn set_differentiated_services(socket: &UdpSocket, code_point: u8) -> io::Result<()> {
+    // The code point is the upper six bits; the lower two are congestion notification's.
+    let octet = code_point << 2;
+    if socket.local_addr()?.is_ipv4() {
+        sockopt::set_ip_tos(socket, octet)?;
+    } else {
+        sockopt::set_ipv6_tclass(socket, u32::from(octet))?;
+    }
+    Ok(())
+}
+
+/// The largest packet, headers included, that the route of a connected socket takes whole.
+///
+/// # Errors
+/// When the socket is not connected.
+pub fn route_mtu(socket: &UdpSocket) -> io::Result<u32> {
+    Ok(if socket.local_addr()?.is_ipv4() {
+        sockopt::ip_mtu(socket)?
+    } else {
+        sockopt::ipv6_mtu(socket)?
+    })
+}
+
+/// How many datagrams this socket has dropped since it was made, a full receive buffer being the
+/// usual cause.
+///
+/// It is the counter that SO_RXQ_OVFL attaches to datagrams that arrive later, read by
+/// SO_MEMINFO instead: it costs nothing per packet and counts drops after the last arrival too.
+///
+/// # Errors
+/// Where the kernel has no SO_MEMINFO (before Linux 4.12).
+pub fn drops(socket: &UdpSocket) -> io::Result<u32> {
+    // SK_MEMINFO_DROPS and SK_MEMINFO_VARS of linux/sock_diag.h.
+    const DROPS: usize = 8;
+    let mut values = [0u32; 9];
+    let mut length = size_of_val(&values) as libc::socklen_t;
+    // SAFETY: the kernel writes at most `length` bytes to an array of that many.
+    let result = unsafe {
+        libc::getsockopt(
+            socket.as_raw_fd(),
+            libc::SOL_SOCKET,
+            libc::SO_MEMINFO,
+            values.as_mut_ptr().cast(),
+            &raw mut length,
+        )
+    };
+    if result != 0 {
+        return Err(io::Error::last_os_error());
+    }
+    if (length as usize) < size_of_val(&values) {
+        return Err(io::Error::from(io::ErrorKind::Unsupported));
+    }
+    Ok(values[DROPS])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn pair() -> (UdpSocket, UdpSocket) {
+        let receiver = UdpSocket::bind("127.0.0.1:0").unwrap();
+        let sender = UdpSocket::bind("127.0.0.1:0").unwrap();
+        sender.connect(receiver.local_addr().unwrap()).unwrap();
+        (sender, receiver)
+    }
+
+    #[test]
+    fn what_overflows_a_small_buffer_is_counted_as_dropped() {
+        let (sender, receiver) = pair();
+        let granted = request_receive_buffer(&receiver, 4096).unwrap();
+        assert!(granted >= 4096, "{granted}");
+        let packets = 2 * granted / 1000;
+        for _ in 0..packets {
+            sender.send(&[0; 1000]).unwrap();
+        }
+        let dropped = drops(&receiver).unwrap() as usize;
+        assert!(dropped > 0 && dropped < packets, "{dropped} of {packets}");
+    }
+
+    #[test]
+    fn the_route_of_a_connected_socket_has_an_mtu() {
+        let (sender, receiver) = pair();
+        assert!(route_mtu(&sender).unwrap() >= 576);
+        assert!(route_mtu(&receiver).is_err());
+    }
+
+    #[test]
+    fn a_code_point_lands_in_the_upper_six_bits() {
+        let (sender, _receiver) = pair();
+        set_differentiated_services(&sender, 46).unwrap();
+        assert_eq!(sockopt::ip_tos(&sender).unwrap(), 46 << 2);
+    }
+}
