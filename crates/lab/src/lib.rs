@@ -1,1 +1,8 @@
-//! The engine, the targets and the store.
+//! The engine, the targets and the store: an experiment is carried out here, run by run, and
+//! every finished run is durable before the next begins.
+//!
+//! Nothing here knows a knob, a workload or a statistic by name.
+
+pub mod engine;
+pub mod store;
+pub mod target;

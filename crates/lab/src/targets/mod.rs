@@ -1,0 +1,5 @@
+//! The machines that experiments can run on, one file each.
+
+mod local;
+
+pub use local::{LocalTarget, Watch};
