@@ -47,4 +47,6 @@ pub struct Machine {
     pub program_version: String,
     /// The user whom the workload ran as.
     pub workload_user: Option<String>,
+    /// Who else turned knobs on it when the experiment began: running daemons by name.
+    pub other_owners: Vec<String>,
 }
