@@ -1,0 +1,213 @@
+//! What an analysis found: plain values, each with its sentence.
+
+use knobstat_data::observation::Limit;
+use knobstat_data::{Metric, Treatment};
+use knobstat_stats::Interval;
+use knobstat_stats::summary::Summary;
+
+use crate::observations::Observed;
+
+/// Everything that can be said of an experiment's observations.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Analysis {
+    /// The metric of the verdicts, its better direction as the experiment wants it.
+    pub metric: Metric,
+    /// The confidence of the whole family of comparisons, in percent.
+    pub confidence_percent: f64,
+    /// Blocks of which at least one observation exists.
+    pub blocks: usize,
+    /// Every treatment that takes part, in the order of the plan.
+    pub treatments: Vec<TreatmentFindings>,
+    /// Every treatment against its baseline, in the order of the plan.
+    pub comparisons: Vec<Comparison>,
+    /// Which levels to choose.
+    pub recommendation: Recommendation,
+    /// What a reader must know before believing the rest.
+    pub caveats: Vec<Caveat>,
+}
+
+/// What was seen of one treatment.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TreatmentFindings {
+    /// Its index in the plan.
+    pub index: usize,
+    /// Its levels.
+    pub treatment: Treatment,
+    /// Its metrics, the metric of the verdicts first.
+    pub metrics: Vec<MetricFindings>,
+    /// What became of its attempts, warm-up runs not counted.
+    pub runs: RunCounts,
+}
+
+impl TreatmentFindings {
+    /// What was seen of a metric.
+    pub fn metric(&self, name: &str) -> Option<&MetricFindings> {
+        self.metrics.iter().find(|found| found.metric.name == name)
+    }
+}
+
+/// What was seen of one metric in one treatment.
+#[derive(Clone, Debug, PartialEq)]
+pub struct MetricFindings {
+    /// The metric.
+    pub metric: Metric,
+    /// Every accepted value with its block, in the order of the blocks.
+    pub observations: Vec<Observed>,
+    /// The summary; none without values.
+    pub summary: Option<Summary>,
+    /// The interval of the mean, at the confidence of the experiment for this mean alone.
+    pub interval: Option<Interval>,
+    /// Why a summary or an interval is missing, or what the interval hides.
+    pub note: Option<String>,
+    /// What held values down, where something other than the thing under test did.
+    pub limited_by: Option<Limit>,
+    /// The step of the scale that the values were read from, where it is known.
+    pub granularity: Option<f64>,
+}
+
+/// Attempts by outcome.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct RunCounts {
+    /// As asked.
+    pub ok: usize,
+    /// The settings did not hold.
+    pub tainted: usize,
+    /// The workload or a step around it failed.
+    pub failed: usize,
+    /// Broken off from outside.
+    pub interrupted: usize,
+}
+
+impl RunCounts {
+    /// All of them.
+    pub fn total(self) -> usize {
+        self.ok + self.tainted + self.failed + self.interrupted
+    }
+}
+
+/// A treatment against its baseline.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Comparison {
+    /// The metric's name.
+    pub metric: String,
+    /// The treatment's index in the plan.
+    pub treatment: usize,
+    /// The baseline's index in the plan.
+    pub baseline: usize,
+    /// The treatment's levels.
+    pub levels: Treatment,
+    /// The baseline's levels.
+    pub against: Treatment,
+    /// The levels of the treatment that differ from the baseline's.
+    pub differing: Treatment,
+    /// The baseline's levels of the same factors.
+    pub differing_baseline: Treatment,
+    /// The levels that both share.
+    pub held: Treatment,
+    /// Blocks in which both were observed.
+    pub pairs: usize,
+    /// The treatment's mean minus the baseline's over the common blocks.
+    pub difference: Option<f64>,
+    /// The difference in percent of the baseline's mean.
+    pub percent: Option<f64>,
+    /// The interval of the difference, at [`Comparison::confidence_percent`].
+    pub interval: Option<Interval>,
+    /// The interval of the difference in percent of the baseline's mean.
+    pub percent_interval: Option<Interval>,
+    /// The confidence at which this comparison was tested so that the whole family keeps the
+    /// experiment's confidence.
+    pub confidence_percent: f64,
+    /// The two-sided p-value by itself.
+    pub p: Option<f64>,
+    /// The p-value adjusted for the family.
+    pub p_adjusted: Option<f64>,
+    /// How many comparisons the family has.
+    pub family: usize,
+    /// How the p-value was computed.
+    pub method: Option<Method>,
+    /// The verdict.
+    pub verdict: Verdict,
+    /// Whether a difference is one for the better; none unless the verdict is "different".
+    pub better: Option<bool>,
+    /// The verdict in a plain sentence.
+    pub sentence: String,
+    /// Blocks beyond those done that would likely decide, where the verdict is "undecided" and
+    /// more blocks would help.
+    pub more_blocks: Option<u64>,
+    /// What held both cells down, where both are censored.
+    pub both_limited: Option<String>,
+}
+
+/// How a comparison was tested.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Method {
+    /// Student's t on the differences within blocks.
+    PairedT,
+    /// The same, with the largest error that the step of the scale could hide.
+    PairedTOnScale,
+}
+
+impl Method {
+    /// The method's name, as it is printed and exported.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::PairedT => "paired t",
+            Self::PairedTOnScale => "paired t, error bounded by the scale",
+        }
+    }
+}
+
+/// The three verdicts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Verdict {
+    /// The means differ, beyond the error rate of the family.
+    Different,
+    /// The means differ by less than the margin that was given.
+    Equivalent,
+    /// Neither can be said.
+    Undecided,
+}
+
+impl Verdict {
+    /// The word, as it is printed and exported.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Different => "different",
+            Self::Equivalent => "equivalent",
+            Self::Undecided => "undecided",
+        }
+    }
+}
+
+/// Which levels to choose.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Recommendation {
+    /// All of it in one sentence or two.
+    pub sentence: String,
+    /// One choice per combination of the factors that are not chosen.
+    pub choices: Vec<Choice>,
+}
+
+/// What to choose under one combination of the other factors.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Choice {
+    /// The combination; empty where nothing else varies.
+    pub at: Treatment,
+    /// The best levels, where they are so beyond doubt.
+    pub best: Option<Treatment>,
+    /// Every choice that may be the best; one where the best is known.
+    pub candidates: Vec<Treatment>,
+    /// The p-value of the best being the best, adjusted for all that was tried.
+    pub p_adjusted: Option<f64>,
+    /// The choice in a plain sentence.
+    pub sentence: String,
+}
+
+/// What a reader must know before believing a result.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Caveat {
+    /// A stable word for it, for programs.
+    pub kind: &'static str,
+    /// A plain sentence or two.
+    pub sentence: String,
+}

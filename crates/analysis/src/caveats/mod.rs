@@ -1,0 +1,45 @@
+//! What a reader must know before believing a result: one kind of caveat a file.
+//!
+//! A further kind is a file with a `check` and a line in [`CHECKS`].
+
+mod design;
+mod failures;
+mod machine;
+mod omissions;
+mod stopwatch;
+mod taints;
+
+use knobstat_data::Record;
+
+use crate::analysis::{Caveat, Comparison, RunCounts};
+use crate::observations::Observed;
+
+/// What a check may look at.
+pub(crate) struct Context<'a> {
+    /// The record.
+    pub(crate) record: &'a Record,
+    /// The accepted values of the metric of the verdicts, by treatment of the plan.
+    pub(crate) values: &'a [Vec<Observed>],
+    /// Attempts by outcome, by treatment of the plan.
+    pub(crate) counts: &'a [RunCounts],
+    /// The comparisons, judged.
+    pub(crate) comparisons: &'a [Comparison],
+}
+
+/// One check: the caveats that it finds.
+type Check = fn(&Context) -> Vec<Caveat>;
+
+/// Every check, in the order in which their caveats are printed.
+const CHECKS: [Check; 6] = [
+    omissions::check,
+    design::check,
+    failures::check,
+    taints::check,
+    stopwatch::check,
+    machine::check,
+];
+
+/// The caveats of a record.
+pub(crate) fn all(context: &Context) -> Vec<Caveat> {
+    CHECKS.iter().flat_map(|check| check(context)).collect()
+}

@@ -1,0 +1,223 @@
+//! The estimate of one comparison, from differences within blocks.
+//!
+//! Both members of a pair ran in the same block, in random order, so whatever drifts from block
+//! to block falls out of their difference, and Student's t on the differences keeps its error
+//! rate under drift and correlation alike.
+//!
+//! Where the differences vary less than the step of the scale could hide, their own spread is no
+//! measure of the error. The worst that the scale could hide is taken instead: readings that
+//! agree to a step g may differ by a standard deviation of g sqrt(n/(n-1)) at most (half of them
+//! at either end), and their mean may be off by g. So 886, 886, 886 against 513, 513, 513 read in
+//! whole numbers are different beyond doubt, and 1, 1, 1 against 2, 2, 2 are not.
+
+use knobstat_stats::distributions::{Probability, StudentT};
+use knobstat_stats::summary::Summary;
+use knobstat_stats::tests::paired::differences;
+use knobstat_stats::{Confidence, Degenerate, Interval};
+
+use crate::analysis::Method;
+use crate::ratio;
+
+/// An estimated mean difference and how sure it is.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Estimate {
+    /// The values of the treatment and of the baseline, block by block.
+    treatment: Vec<f64>,
+    baseline: Vec<f64>,
+    /// The treatment's mean.
+    pub treatment_mean: f64,
+    /// The baseline's mean.
+    pub baseline_mean: f64,
+    /// The mean difference, treatment minus baseline.
+    pub difference: f64,
+    /// The standard deviation of the differences; at least what the scale could hide.
+    pub sd: f64,
+    /// The standard error of the mean difference.
+    pub standard_error: f64,
+    /// How far the scale may have moved the mean difference.
+    pub shift: f64,
+    /// The degrees of freedom.
+    pub degrees_of_freedom: f64,
+    distribution: StudentT,
+    /// How it was come by.
+    pub method: Method,
+}
+
+/// Estimates the mean of treatment minus baseline from values paired by block, read from a scale
+/// of this step (none: not known, as where all values are zero).
+///
+/// # Errors
+/// Where there are fewer than two pairs, no spread and no scale to bound it, or sums overflow.
+pub fn estimate(
+    treatment: &[f64],
+    baseline: &[f64],
+    step: Option<f64>,
+) -> Result<Estimate, Degenerate> {
+    let differences = differences(treatment, baseline)?;
+    let n = differences.len();
+    if n < 2 {
+        return Err(Degenerate::TooFew { needed: 2, got: n });
+    }
+    let overflow = Degenerate::Overflow {
+        what: "a mean of the values",
+    };
+    let summary = Summary::of(&differences).ok_or(overflow.clone())?;
+    let treatment_mean = Summary::of(treatment).ok_or(overflow.clone())?.mean;
+    let baseline_mean = Summary::of(baseline).ok_or(overflow.clone())?.mean;
+    let seen = summary.sd.ok_or(overflow)?;
+    let count = n as f64;
+    let hidden = step.map_or(0.0, |step| step * (count / (count - 1.0)).sqrt());
+    let (sd, shift, method) = if seen < hidden {
+        (hidden, step.unwrap_or(0.0), Method::PairedTOnScale)
+    } else {
+        (seen, 0.0, Method::PairedT)
+    };
+    if sd == 0.0 {
+        return Err(Degenerate::ZeroVariance {
+            n,
+            value: summary.mean,
+        });
+    }
+    let degrees_of_freedom = count - 1.0;
+    Ok(Estimate {
+        treatment: treatment.to_vec(),
+        baseline: baseline.to_vec(),
+        treatment_mean,
+        baseline_mean,
+        difference: summary.mean,
+        sd,
+        standard_error: sd / count.sqrt(),
+        shift,
+        degrees_of_freedom,
+        distribution: StudentT::new(degrees_of_freedom)?,
+        method,
+    })
+}
+
+impl Estimate {
+    /// The number of blocks.
+    pub fn blocks(&self) -> usize {
+        self.treatment.len()
+    }
+
+    /// The two-sided p-value of there being no difference.
+    pub fn p(&self) -> f64 {
+        let distance = (self.difference.abs() - self.shift).max(0.0);
+        self.distribution.two_sided(distance / self.standard_error)
+    }
+
+    /// The one-sided p-value of the treatment being no better than the baseline, where `sign` is
+    /// +1 when more is better and -1 when less is.
+    pub fn p_of_not_better(&self, sign: f64) -> f64 {
+        let distance = sign * self.difference - self.shift;
+        self.distribution.survival(distance / self.standard_error)
+    }
+
+    /// The p-value of the difference being as large as `margin` or larger, either way: the larger
+    /// of the two one-sided tests.
+    pub fn p_of_not_within(&self, margin: f64) -> f64 {
+        let room = margin - self.shift - self.difference.abs();
+        self.distribution.survival(room / self.standard_error)
+    }
+
+    /// The interval of the mean difference; none where it overflows.
+    pub fn interval(&self, confidence: Confidence) -> Option<Interval> {
+        let reach = self.reach(confidence);
+        let interval = Interval::around(self.difference, reach);
+        (interval.low.is_finite() && interval.high.is_finite()).then_some(interval)
+    }
+
+    /// The difference in percent of the baseline's mean; none where that mean is zero.
+    pub fn percent(&self) -> Option<f64> {
+        let percent = self.difference / self.baseline_mean.abs() * 100.0;
+        percent.is_finite().then_some(percent)
+    }
+
+    /// The interval of the difference in percent of the baseline's mean, the error of the
+    /// baseline's mean included; none where that mean cannot be told from zero.
+    pub fn percent_interval(&self, confidence: Confidence) -> Option<Interval> {
+        let interval = match self.method {
+            Method::PairedT => {
+                ratio::relative_change(&self.treatment, &self.baseline, self.critical(confidence))?
+                    .scaled(100.0)
+            }
+            Method::PairedTOnScale => self
+                .interval(confidence)?
+                .scaled(100.0 / self.baseline_mean.abs()),
+        };
+        (interval.low.is_finite() && interval.high.is_finite()).then_some(interval)
+    }
+
+    /// How far beyond zero, in standard errors, a difference must lie to count at this confidence.
+    pub fn critical(&self, confidence: Confidence) -> f64 {
+        self.distribution
+            .upper_quantile(Probability::of_one_tail(confidence))
+    }
+
+    fn reach(&self, confidence: Confidence) -> f64 {
+        self.shift + self.critical(confidence) * self.standard_error
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const A: [f64; 6] = [11.58825, 11.9115, 11.751, 11.51075, 11.69575, 12.25075];
+    const B: [f64; 6] = [11.42075, 11.64675, 11.4735, 11.2455, 11.34625, 11.99975];
+
+    #[test]
+    fn agrees_with_the_plain_paired_test_on_a_fine_scale() {
+        let found = estimate(&B, &A, Some(0.00025)).unwrap();
+        assert_eq!(found.method, Method::PairedT);
+        assert!((found.p() / 0.000_106_060_088_944_410_2 - 1.0).abs() < 1e-9);
+        assert!((found.p_of_not_better(-1.0) * 2.0 / found.p() - 1.0).abs() < 1e-12);
+    }
+
+    #[test]
+    fn constants_far_apart_differ_and_constants_a_step_apart_do_not() {
+        let far = estimate(&[886.0; 3], &[513.0; 3], Some(1.0)).unwrap();
+        assert_eq!(far.method, Method::PairedTOnScale);
+        assert!(far.p() < 1e-5, "{}", far.p());
+        let near = estimate(&[2.0; 3], &[1.0; 3], Some(1.0)).unwrap();
+        assert_eq!(near.p(), 1.0);
+        let same = estimate(&[951.0; 3], &[951.0; 3], Some(1.0)).unwrap();
+        assert_eq!(same.p(), 1.0);
+    }
+
+    #[test]
+    fn the_interval_holds_zero_exactly_when_p_is_above_alpha() {
+        let cells = [
+            ([141.0, 145.0, 142.0], [131.0, 136.0, 130.0]),
+            ([145.0, 135.0, 135.0], [131.0, 137.0, 139.0]),
+            ([513.0, 513.0, 513.0], [886.0, 886.0, 886.0]),
+            ([951.0, 951.0, 951.0], [951.0, 950.0, 951.0]),
+        ];
+        for (a, b) in cells {
+            let found = estimate(&b, &a, Some(1.0)).unwrap();
+            for percent in [80.0, 95.0, 97.5, 99.0, 99.9] {
+                let confidence = Confidence::percent(percent).unwrap();
+                let undecided = found.p() > confidence.alpha();
+                let absolute = found.interval(confidence).unwrap();
+                let relative = found.percent_interval(confidence).unwrap();
+                assert_eq!(absolute.contains(0.0), undecided, "{a:?} {b:?} {percent}");
+                assert_eq!(relative.contains(0.0), undecided, "{a:?} {b:?} {percent}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_estimated_is_named() {
+        assert_eq!(
+            estimate(&[1.0], &[2.0], None),
+            Err(Degenerate::TooFew { needed: 2, got: 1 })
+        );
+        assert_eq!(
+            estimate(&[0.0; 3], &[0.0; 3], None),
+            Err(Degenerate::ZeroVariance { n: 3, value: 0.0 })
+        );
+        let about_zero = estimate(&[1.0, 2.0, 4.0], &[-1.0, 1.0, 0.0], Some(1.0)).unwrap();
+        assert_eq!(about_zero.percent(), None);
+        assert_eq!(about_zero.percent_interval(Confidence::PERCENT_95), None);
+    }
+}

@@ -1,0 +1,126 @@
+//! How numbers, levels and lists read in a sentence.
+
+use knobstat_data::Treatment;
+
+/// A number with this many significant digits, without an exponent where it can be read without.
+pub fn significant(value: f64, digits: usize) -> String {
+    if value == 0.0 || !value.is_finite() {
+        return "0".to_owned();
+    }
+    let digits = digits.clamp(1, 17);
+    let magnitude = order_of_magnitude(value, digits);
+    if (-5..15).contains(&magnitude) {
+        let decimals = digits as i32 - 1 - magnitude;
+        format!("{value:.*}", usize::try_from(decimals).unwrap_or(0))
+    } else {
+        format!("{value:.*e}", digits - 1)
+    }
+}
+
+/// The power of ten of a number's first digit once it is rounded to this many digits.
+fn order_of_magnitude(value: f64, digits: usize) -> i32 {
+    let text = format!("{value:.*e}", digits - 1);
+    text.split_once('e')
+        .and_then(|(_, exponent)| exponent.parse().ok())
+        .unwrap_or(0)
+}
+
+/// The number of decimals with which an uncertainty shows two digits, and so those with which
+/// the number beside it is written.
+pub fn decimals_for(uncertainty: f64) -> usize {
+    if uncertainty == 0.0 || !uncertainty.is_finite() {
+        return 0;
+    }
+    let magnitude = order_of_magnitude(uncertainty, 2);
+    usize::try_from(1 - magnitude).unwrap_or(0).min(12)
+}
+
+/// A number with a fixed count of decimals, and no minus sign before zero.
+pub fn fixed(value: f64, decimals: usize) -> String {
+    let text = format!("{value:.decimals$}");
+    match text.strip_prefix('-') {
+        Some(rest) if rest.bytes().all(|byte| byte == b'0' || byte == b'.') => rest.to_owned(),
+        _ => text,
+    }
+}
+
+/// A share in percent with its sign, to three digits: "+3.49 %".
+pub fn signed_percent(percent: f64) -> String {
+    let text = significant(percent, 3);
+    if percent > 0.0 {
+        format!("+{text} %")
+    } else {
+        format!("{text} %")
+    }
+}
+
+/// A p-value: two digits, and never zero.
+pub fn probability(p: f64) -> String {
+    if p >= 0.0001 {
+        significant(p, 2)
+    } else if p > 0.0 {
+        format!("{p:.1e}")
+    } else {
+        "less than 1e-300".to_owned()
+    }
+}
+
+/// "a, b and c".
+pub fn list<T: ToString>(items: &[T], conjunction: &str) -> String {
+    let texts: Vec<String> = items.iter().map(T::to_string).collect();
+    match texts.as_slice() {
+        [] => String::new(),
+        [one] => one.clone(),
+        [first @ .., last] => format!("{} {conjunction} {last}", first.join(", ")),
+    }
+}
+
+/// "at packet_size=64, ", or nothing where nothing is held.
+pub fn at(held: &Treatment) -> String {
+    if held.settings.is_empty() {
+        String::new()
+    } else {
+        format!("At {}, ", list(&held.settings, "and"))
+    }
+}
+
+/// "1 block", "2 blocks".
+pub fn count(number: impl Into<u64>, noun: &str) -> String {
+    match number.into() {
+        1 => format!("1 {noun}"),
+        number => format!("{number} {noun}s"),
+    }
+}
+
+/// A sentence's first letter in upper case.
+pub fn capitalised(text: &str) -> String {
+    let mut characters = text.chars();
+    characters.next().map_or_else(String::new, |first| {
+        first.to_uppercase().chain(characters).collect()
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_read_well() {
+        for (value, text) in [
+            (0.0, "0"),
+            (72.7096, "72.7"),
+            (-10.6597, "-10.7"),
+            (9.999, "10.0"),
+            (12_345.6, "12346"),
+            (0.000_012_34, "0.0000123"),
+            (1.5e300, "1.50e300"),
+        ] {
+            assert_eq!(significant(value, 3), text);
+        }
+        assert_eq!(fixed(-0.001, 2), "0.00");
+        assert_eq!(decimals_for(0.0814), 3);
+        assert_eq!(decimals_for(38.2), 0);
+        assert_eq!(probability(0.0), "less than 1e-300");
+        assert_eq!(list(&["a", "b", "c"], "and"), "a, b and c");
+    }
+}

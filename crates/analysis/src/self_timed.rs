@@ -1,0 +1,40 @@
+//! Metrics that were timed by the clock under test.
+
+use knobstat_data::{Experiment, Metric};
+
+/// Words that name a setting of the machine's timekeeping, as a knob of the catalogue, as the
+/// last part of a path or as a boot parameter.
+const TIMEKEEPING: [&str; 9] = [
+    "clocksource",
+    "current_clocksource",
+    "hz",
+    "nohz",
+    "nohz_full",
+    "highres",
+    "hpet",
+    "tsc",
+    "timecounter",
+];
+
+/// The first factor that changes how the machine keeps time.
+pub fn timekeeping_factor(experiment: &Experiment) -> Option<&str> {
+    experiment
+        .factors
+        .iter()
+        .filter(|factor| factor.kind.is_knob())
+        .map(|factor| factor.name.as_str())
+        .find(|name| {
+            name.split([':', '/', '.', '='])
+                .any(|word| TIMEKEEPING.contains(&word.to_ascii_lowercase().as_str()))
+        })
+}
+
+/// The factor that forbids a verdict on this metric: the workload took its time by a clock that
+/// the factor changes, and the experiment does not say to trust it.
+pub fn forbids_verdict<'e>(experiment: &'e Experiment, metric: &Metric) -> Option<&'e str> {
+    if metric.self_timed && !experiment.analysis.trust_self_timed {
+        timekeeping_factor(experiment)
+    } else {
+        None
+    }
+}
