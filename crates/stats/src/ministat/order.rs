@@ -3,11 +3,11 @@
 use std::cmp::Ordering;
 
 /// Sorts `values` ascending. `has_special`: NaNs or negative zeros may be among them.
-pub(super) fn sort(values: &mut Vec<f64>, has_special: bool) {
+pub(super) fn sort(values: &mut [f64], has_special: bool) {
     if has_special {
         // To the original's comparison a NaN equals everything, which is no order, and -0 equals
         // 0, which is seen when printed; so its very merges are made.
-        let mut spare = values.clone();
+        let mut spare = values.to_vec();
         merge_sort(values, &mut spare);
     } else {
         values.sort_unstable_by(f64::total_cmp);

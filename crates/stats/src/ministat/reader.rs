@@ -6,8 +6,11 @@ use super::arithmetic;
 use super::column::{Cell, Column};
 use super::fast_decimal;
 
-/// Bytes asked for at once: large enough that the calls do not count, small enough for the cache.
-const CHUNK: usize = 256 * 1024;
+/// Bytes asked for at first: more than any line buffer.
+const FIRST_CHUNK: usize = 16 * 1024;
+
+/// Bytes asked for at most: so many that the calls do not count, so few that the cache holds them.
+const LARGEST_CHUNK: usize = 256 * 1024;
 
 /// The values of one input, in the order of the file.
 #[derive(Debug, Clone, Default)]
@@ -74,7 +77,7 @@ pub(super) fn read(
     line_buffer: usize,
 ) -> Result<Values, ReadFailure> {
     let mut values = Values::default();
-    let mut buffer = vec![0; CHUNK];
+    let mut buffer = vec![0; FIRST_CHUNK];
     let mut filled = 0;
     let mut line = 0;
     loop {
@@ -94,9 +97,13 @@ pub(super) fn read(
         if at_end {
             break;
         }
+        let was_full = filled == buffer.len();
         // What is left is shorter than a line buffer, so there is always room to read more.
         buffer.copy_within(used..filled, 0);
         filled -= used;
+        if was_full && buffer.len() < LARGEST_CHUNK {
+            buffer.resize(LARGEST_CHUNK, 0);
+        }
     }
     values.settle_special();
     Ok(values)

@@ -1,13 +1,11 @@
 //! ministat against recorded output: 420 invocations of the newest, and the experiment of 2010 in
 //! both profiles.
 
-mod ministat;
-
 use std::ffi::OsString;
 use std::fs;
 use std::path::PathBuf;
 
-use ministat::{Files, Output, run};
+use crate::memory::{Files, Output, run};
 use serde_json::Value;
 
 fn data(name: &str) -> Vec<u8> {

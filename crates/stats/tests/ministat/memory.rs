@@ -1,7 +1,7 @@
 //! ministat as a function from memory to memory.
 
 use std::collections::BTreeMap;
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::io;
 
 use knobstat_stats::ministat::{self, Environment, Input, Sources};
@@ -23,16 +23,24 @@ impl<'a> Sources for Memory<'a> {
     type Reader = &'a [u8];
 
     fn open(&mut self, input: &Input) -> io::Result<Self::Reader> {
-        let name = match input {
-            Input::StandardInput => OsString::new(),
-            Input::File(name) => name.clone(),
-        };
-        match self.0.get(&name) {
-            Some(bytes) => Ok(bytes),
-            // ENOENT, as the system says it on Linux.
-            None => Err(io::Error::from_raw_os_error(2)),
+        match input {
+            Input::StandardInput => Ok(self.0.get(OsStr::new("")).map_or(&[], Vec::as_slice)),
+            Input::File(name) => match self.0.get(name) {
+                Some(bytes) => Ok(bytes),
+                // ENOENT, as the system says it on Linux.
+                None => Err(io::Error::from_raw_os_error(2)),
+            },
         }
     }
+}
+
+/// Arguments and files in a form to read and to repeat.
+pub fn describe(arguments: &[OsString], files: &Files) -> String {
+    let mut text = format!("{arguments:?}");
+    for (name, content) in files {
+        text += &format!("\n{name:?}: {}", content.escape_ascii());
+    }
+    text
 }
 
 /// Runs ministat on `files`.
