@@ -1,12 +1,24 @@
 //! An experiment as its author wrote it, validated.
 
+mod commands;
+mod diagnostics;
+pub mod keys;
+mod parse;
+mod read;
+mod suggest;
+mod templates;
+mod values;
+
 use std::collections::BTreeMap;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::vocabulary::Scope;
+use crate::vocabulary::{Scope, Vocabulary};
 use crate::words::{Celsius, Level, Metric, Parameters, Ratio, Setting, Treatment, Value};
+
+pub use diagnostics::{Diagnostic, Diagnostics};
+pub use templates::TemplateError;
 
 /// A validated experiment: what varies, what is run, in which design, and how it is judged.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -230,6 +242,20 @@ pub enum Correction {
 }
 
 impl Experiment {
+    /// The experiment that a file describes, checked against the words that exist.
+    ///
+    /// `file_name` is how messages call the file; nothing is opened.
+    ///
+    /// # Errors
+    /// Every fault of the file at once.
+    pub fn parse(
+        source: &str,
+        file_name: &str,
+        vocabulary: &Vocabulary,
+    ) -> Result<Self, Diagnostics> {
+        parse::parse(source, file_name, vocabulary)
+    }
+
     /// The factor of this name.
     pub fn factor(&self, name: &str) -> Option<&Factor> {
         self.factors.iter().find(|factor| factor.name == name)
@@ -245,3 +271,6 @@ impl Experiment {
         self.fixed.iter().chain(of_treatment).cloned().collect()
     }
 }
+
+#[cfg(test)]
+mod tests;

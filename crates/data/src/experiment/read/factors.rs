@@ -1,0 +1,599 @@
+//! `[factors]` and `[fixed]`: what varies, and what is held.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+use toml::Spanned;
+use toml::de::DeValue;
+
+use super::knobs::DeclaredKnob;
+use super::parameters::{is_template, placeholders, read_value};
+use super::section::members;
+use super::workload::ReadWorkload;
+use super::{Entry, Reader, Section};
+use crate::experiment::suggest;
+use crate::experiment::values::{self, Fault, quoted};
+use crate::experiment::{Factor, FactorKind};
+use crate::vocabulary::{ParameterSchema, Scope, Vocabulary};
+use crate::words::{Level, Setting, Treatment, Value};
+
+/// The most treatments that a factorial may have: each is kept in the plan.
+pub const MOST_TREATMENTS: usize = 100_000;
+
+/// A factor, as far as it could be read.
+pub struct ReadFactor {
+    /// Its name.
+    pub name: String,
+    /// Where the name stands.
+    pub span: Range<usize>,
+    /// Where its levels go; absent where the name is unknown.
+    pub kind: Option<FactorKind>,
+    /// Its levels; absent where one of them is faulty.
+    pub levels: Option<Vec<Level>>,
+    /// The values of its levels, where it is a parameter.
+    pub values: Option<Vec<Value>>,
+}
+
+/// What the names of factors may stand for.
+pub struct Names<'a> {
+    /// The knobs of the catalogue.
+    pub vocabulary: &'a Vocabulary,
+    /// The knobs of the file.
+    pub declared: &'a [DeclaredKnob],
+    /// The workload and its placeholders.
+    pub workload: &'a ReadWorkload<'a>,
+}
+
+/// A knob: when a change takes effect, and its levels where they are a closed list.
+type NamedKnob<'a> = (Scope, Option<&'a [String]>);
+
+/// Knobs by path or name, which the catalogue need not list.
+const PREFIXES: [(&str, Scope); 3] = [
+    ("sysfs:", Scope::Runtime),
+    ("sysctl:", Scope::Runtime),
+    ("cmdline:", Scope::Boot),
+];
+
+impl<'a> Names<'a> {
+    /// The knob of this name, or what is wrong with the name of a file or sysctl.
+    fn knob(&self, name: &str) -> Option<Result<NamedKnob<'a>, Fault>> {
+        if let Some(declared) = self.declared.iter().find(|knob| knob.name == name) {
+            return Some(Ok((declared.scope, None)));
+        }
+        if let Some(word) = self.vocabulary.knob(name) {
+            return Some(Ok((word.scope, word.levels.as_deref())));
+        }
+        let (prefix, scope) = PREFIXES
+            .iter()
+            .find(|(prefix, _)| name.starts_with(prefix))?;
+        let rest = &name[prefix.len()..];
+        let steps_up = rest.split('/').any(|part| part == "..");
+        if rest.is_empty() || steps_up || rest.contains(|c: char| c.is_control() || c == ' ') {
+            return Some(Err(Fault::new(
+                format!("does not say what {} names", &prefix[..prefix.len() - 1]),
+                "empty, or with `..`, a space or a control character",
+                "write sysfs:PATH, sysctl:NAME or cmdline:PARAMETER",
+            )));
+        }
+        Some(Ok((*scope, None)))
+    }
+
+    fn parameter(&self, name: &str) -> Option<&'a ParameterSchema> {
+        let parameters = self.workload.schema?.parameters;
+        parameters.iter().find(|parameter| parameter.name == name)
+    }
+
+    fn is_placeholder(&self, name: &str) -> bool {
+        self.workload
+            .placeholders
+            .iter()
+            .any(|(used, _)| used == name)
+    }
+
+    /// Every name of a knob.
+    fn knobs(&self) -> impl Iterator<Item = &'a str> + Clone {
+        let declared = self.declared.iter().map(|knob| knob.name.as_str());
+        declared.chain(self.vocabulary.knobs.iter().map(|knob| knob.name.as_str()))
+    }
+
+    /// What to do about a name that is no factor.
+    fn remedy(&self, name: &str) -> String {
+        let parameters = self
+            .workload
+            .schema
+            .map_or(&[] as &[ParameterSchema], |schema| schema.parameters);
+        let names = self
+            .knobs()
+            .chain(
+                parameters
+                    .iter()
+                    .filter(|parameter| parameter.factor)
+                    .map(|p| p.name),
+            )
+            .chain(
+                self.workload
+                    .placeholders
+                    .iter()
+                    .map(|(name, _)| name.as_str()),
+            );
+        match suggest::nearest(name, names) {
+            Some(near) => format!("did you mean `{near}`?"),
+            None => {
+                let command = match self.workload.schema {
+                    Some(schema) if schema.placeholders => {
+                        format!(", a {{{name}}} in the command,")
+                    }
+                    _ => String::new(),
+                };
+                format!(
+                    "name a knob (`knobstat knobs` lists them), a parameter of the workload{command} or sysfs:PATH, sysctl:NAME, cmdline:PARAMETER"
+                )
+            }
+        }
+    }
+}
+
+/// Reads `[factors]`.
+pub fn read(reader: &mut Reader<'_>, file: &Section<'_>, names: &Names<'_>) -> Vec<ReadFactor> {
+    let example = "a table [factors] with what varies, as in `turbo = [\"on\", \"off\"]`";
+    let Some(entry) = file.entry("factors") else {
+        file.missing(reader, "factors", example);
+        return Vec::new();
+    };
+    let Some(section) = Section::of_entry(reader, entry, "[factors]") else {
+        return Vec::new();
+    };
+    if section.entries.is_empty() && !reader.broken {
+        let fault = Fault::new(
+            "has no factor",
+            "nothing varies",
+            format!("write {example}"),
+        );
+        reader.fault("[factors]", &entry.name_span, fault);
+    }
+    let factors: Vec<ReadFactor> = section
+        .entries
+        .iter()
+        .map(|entry| read_one(reader, entry, names))
+        .collect();
+    let treatments = factors
+        .iter()
+        .map(|factor| factor.levels.as_ref().map_or(1, Vec::len))
+        .try_fold(1_usize, usize::checked_mul);
+    if treatments.is_none_or(|count| count > MOST_TREATMENTS) {
+        let count = treatments.map_or("far too many".to_owned(), |count| count.to_string());
+        let fault = Fault::new(
+            format!(
+                "combine to {count} treatments, more than the {MOST_TREATMENTS} that can be planned"
+            ),
+            "too many combinations",
+            "leave out factors or levels, or split the experiment",
+        );
+        reader.fault("the factors", &entry.name_span, fault);
+    }
+    factors
+}
+
+fn read_one(reader: &mut Reader<'_>, entry: &Entry<'_>, names: &Names<'_>) -> ReadFactor {
+    let name = entry.name;
+    let mut factor = ReadFactor {
+        name: name.to_owned(),
+        span: entry.name_span.clone(),
+        kind: None,
+        levels: None,
+        values: None,
+    };
+    let mut closed_list = None;
+    let mut parameter = None;
+    let problem = match names.knob(name) {
+        Some(Ok((scope, levels))) => {
+            factor.kind = Some(FactorKind::Knob(scope));
+            closed_list = levels;
+            None
+        }
+        Some(Err(fault)) => Some(fault),
+        None => match names.parameter(name) {
+            Some(schema) if schema.factor => {
+                factor.kind = Some(FactorKind::Parameter);
+                parameter = Some(schema);
+                None
+            }
+            Some(_) => Some(Fault::new(
+                "is a parameter of the workload that cannot vary",
+                "not a factor",
+                "give it one value in [workload]",
+            )),
+            None if names.is_placeholder(name) => {
+                factor.kind = Some(FactorKind::Placeholder);
+                None
+            }
+            // Without a workload nothing can be said of a name that is no knob.
+            None if names.workload.schema.is_none() => None,
+            None if matches!(entry.value, DeValue::Table(_)) => Some(Fault::new(
+                "is a table, not a list of levels",
+                "a name with dots or colons needs quotes",
+                "put the whole name in quotes, as in \"sysctl:vm.swappiness\" = [10, 60]",
+            )),
+            None => Some(Fault::new(
+                "is not a factor",
+                "neither a knob nor a parameter of the workload",
+                names.remedy(name),
+            )),
+        },
+    };
+    if let Some(fault) = problem {
+        reader.fault(&quoted(name), &entry.name_span, fault);
+        if matches!(entry.value, DeValue::Table(_)) {
+            return factor;
+        }
+    }
+    if let (Some(FactorKind::Parameter), Some(given)) =
+        (factor.kind, names.workload.given.get(name))
+    {
+        let fault = Fault::new(
+            "both varies and has one value",
+            "it varies here",
+            "take it out of [workload] or of [factors]",
+        );
+        let context = vec![(given.clone(), "and is given here".to_owned())];
+        reader.fault_with(&quoted(name), &entry.name_span, fault, context);
+    }
+    let Some(list) = members(reader, entry, "[\"a\", \"b\"]") else {
+        return factor;
+    };
+    factor.levels = levels(reader, entry, list, closed_list);
+    if let Some(levels) = &factor.levels {
+        refuse_too_few(reader, entry, factor.kind, levels);
+    }
+    if let Some(schema) = parameter {
+        factor.values = parameter_values(reader, entry, list, schema, names.workload);
+    }
+    factor
+}
+
+/// The levels of a list, each a single value, one of the closed list where there is one, none
+/// twice.
+fn levels(
+    reader: &mut Reader<'_>,
+    entry: &Entry<'_>,
+    list: &[Spanned<DeValue<'_>>],
+    closed_list: Option<&[String]>,
+) -> Option<Vec<Level>> {
+    let subject = format!("a level of {}", quoted(entry.name));
+    let mut levels: Vec<(Level, Range<usize>)> = Vec::with_capacity(list.len());
+    let mut places: BTreeMap<String, Range<usize>> = BTreeMap::new();
+    let mut sound = true;
+    for member in list {
+        let span = member.span();
+        let read =
+            values::level(member.get_ref()).and_then(|level| in_closed_list(level, closed_list));
+        let Some(level) = reader.check(&subject, &span, read) else {
+            sound = false;
+            continue;
+        };
+        if let Some(first) = places.get(&level.to_string()) {
+            let fault = Fault::new(
+                format!("{} stands there twice", quoted(&level.to_string())),
+                "the same level again",
+                "leave one of them out",
+            );
+            let context = vec![(first.clone(), "first here".to_owned())];
+            reader.fault_with(&subject, &span, fault, context);
+            continue;
+        }
+        places.insert(level.to_string(), span.clone());
+        levels.push((level, span));
+    }
+    sound.then(|| levels.into_iter().map(|(level, _)| level).collect())
+}
+
+fn in_closed_list(level: Level, closed_list: Option<&[String]>) -> Result<Level, Fault> {
+    let text = level.to_string();
+    match closed_list {
+        Some(list) if !list.contains(&text) => Err(Fault::new(
+            format!("cannot be {}", quoted(&text)),
+            "not a level of this knob",
+            suggest::remedy(&text, list.iter().map(String::as_str), "its levels are"),
+        )),
+        _ => Ok(level),
+    }
+}
+
+/// A factor with fewer than two levels does not vary.
+fn refuse_too_few(
+    reader: &mut Reader<'_>,
+    entry: &Entry<'_>,
+    kind: Option<FactorKind>,
+    levels: &[Level],
+) {
+    let fault = match levels {
+        [] => Fault::new(
+            "has no level",
+            "the list is empty",
+            "give it two levels or more, or take it out of [factors]",
+        ),
+        [only] => {
+            let elsewhere = match kind {
+                Some(FactorKind::Parameter) => "give it one value in [workload]".to_owned(),
+                Some(FactorKind::Placeholder) => "write the level into the command".to_owned(),
+                _ => format!(
+                    "move it to [fixed] (`{} = {}`)",
+                    toml_key(entry.name),
+                    toml_level(only)
+                ),
+            };
+            Fault::new(
+                "has one level and so does not vary",
+                "only one level",
+                format!("{elsewhere}, or give it a second level"),
+            )
+        }
+        _ => return,
+    };
+    reader.fault(&quoted(entry.name), &entry.span, fault);
+}
+
+/// The levels of a factor that is a parameter, as its values. Two levels may be written
+/// differently and be the same (`"4KiB"` and 4096): that is a fault as well.
+fn parameter_values(
+    reader: &mut Reader<'_>,
+    entry: &Entry<'_>,
+    list: &[Spanned<DeValue<'_>>],
+    schema: &ParameterSchema,
+    workload: &ReadWorkload<'_>,
+) -> Option<Vec<Value>> {
+    let subject = format!("a level of {}", quoted(entry.name));
+    let mut read: Vec<Value> = Vec::with_capacity(list.len());
+    let mut texts: Vec<String> = Vec::new();
+    let mut sound = true;
+    for member in list {
+        let span = member.span();
+        let Ok(level) = values::level(member.get_ref()) else {
+            return None;
+        };
+        let value = read_value(
+            reader,
+            &subject,
+            schema.kind,
+            member.get_ref(),
+            &span,
+            workload.shell,
+        );
+        let Some(value) = value else {
+            sound = false;
+            continue;
+        };
+        let text = level.to_string();
+        if let Some(same) = read.iter().position(|other| *other == value)
+            && texts[same] != text
+        {
+            let fault = Fault::new(
+                format!("{} is the same as {}", quoted(&text), quoted(&texts[same])),
+                "the same level again",
+                "leave one of them out",
+            );
+            reader.fault(&subject, &span, fault);
+        }
+        if workload.schema.is_some_and(|schema| schema.placeholders) && is_template(schema.kind) {
+            // Its own level cannot be put into a level.
+            for name in placeholders(reader, &subject, &value, &span) {
+                let fault = Fault::new(
+                    format!("holds the placeholder {{{name}}}"),
+                    "a level is put in as it stands",
+                    "write {{ and }} for braces, or make the whole text a parameter of [workload] with placeholders",
+                );
+                reader.fault(&subject, &span, fault);
+            }
+        }
+        texts.push(text);
+        read.push(value);
+    }
+    sound.then_some(read)
+}
+
+/// Reads `[fixed]`: knobs held at one level.
+pub fn read_fixed(
+    reader: &mut Reader<'_>,
+    file: &Section<'_>,
+    names: &Names<'_>,
+    factors: &[ReadFactor],
+) -> Vec<Setting> {
+    let Some(section) = file.table(reader, "fixed", "[fixed]") else {
+        return Vec::new();
+    };
+    let mut fixed = Vec::new();
+    for entry in &section.entries {
+        let subject = entry.subject();
+        let closed_list = match names.knob(entry.name) {
+            Some(Ok((_, levels))) => levels,
+            Some(Err(fault)) => {
+                reader.fault(&subject, &entry.name_span, fault);
+                continue;
+            }
+            None => {
+                let remedy = if names.parameter(entry.name).is_some() {
+                    "it is a parameter of the workload: give it in [workload]".to_owned()
+                } else if matches!(entry.value, DeValue::Table(_)) {
+                    "a name with dots or colons needs quotes, as in \"sysctl:vm.swappiness\" = 10"
+                        .to_owned()
+                } else {
+                    suggest::nearest(entry.name, names.knobs()).map_or_else(
+                        || "name a knob (`knobstat knobs` lists them), or sysfs:PATH, sysctl:NAME, cmdline:PARAMETER".to_owned(),
+                        |near| format!("did you mean `{near}`?"),
+                    )
+                };
+                let fault = Fault::new("is not a knob", "only knobs can be held", remedy);
+                reader.fault(&subject, &entry.name_span, fault);
+                continue;
+            }
+        };
+        if let Some(factor) = factors.iter().find(|factor| factor.name == entry.name) {
+            let fault = Fault::new(
+                "is held here and varies in [factors]",
+                "held here",
+                "take it out of [fixed] or of [factors]",
+            );
+            let context = vec![(factor.span.clone(), "varies here".to_owned())];
+            reader.fault_with(&subject, &entry.name_span, fault, context);
+        }
+        let level = values::level(entry.value).and_then(|level| in_closed_list(level, closed_list));
+        if let Some(level) = reader.check(&subject, &entry.span, level) {
+            fixed.push(Setting::new(entry.name, level));
+        }
+    }
+    fixed
+}
+
+/// Faults for every placeholder that no factor fills.
+pub fn check_placeholders(
+    reader: &mut Reader<'_>,
+    workload: &ReadWorkload<'_>,
+    factors: &[ReadFactor],
+) {
+    for (name, span) in &workload.placeholders {
+        if factors.iter().any(|factor| factor.name == *name) {
+            continue;
+        }
+        let known = factors.iter().map(|factor| factor.name.as_str());
+        let remedy = match suggest::nearest(name, known) {
+            Some(near) => {
+                format!("did you mean {{{near}}}? For the text itself write {{{{{name}}}}}")
+            }
+            None => format!(
+                "add `{}` to [factors] with its levels, or write {{{{{name}}}}} for the text itself",
+                toml_key(name)
+            ),
+        };
+        let fault = Fault::new("is filled by no factor", "no such factor", remedy);
+        reader.fault(&format!("the placeholder {{{name}}}"), span, fault);
+    }
+}
+
+/// A partial treatment: a table of factors and one of their levels each. Its settings come in
+/// the order of the factors.
+pub fn partial_treatment(
+    reader: &mut Reader<'_>,
+    subject: &str,
+    value: &DeValue<'_>,
+    span: &Range<usize>,
+    factors: &[ReadFactor],
+) -> Option<Treatment> {
+    let DeValue::Table(table) = value else {
+        let fault = Fault::new(
+            "must be a table of factors and levels",
+            format!("this is {}", values::describe(value)),
+            "write { FACTOR = LEVEL }",
+        );
+        reader.fault(subject, span, fault);
+        return None;
+    };
+    let section = Section::new(subject, span.clone(), table);
+    if section.entries.is_empty() {
+        let fault = Fault::new(
+            "names no factor",
+            "an empty table",
+            "write { FACTOR = LEVEL }, or leave it out",
+        );
+        reader.fault(subject, span, fault);
+        return None;
+    }
+    let mut settings: Vec<(usize, Setting)> = Vec::new();
+    for entry in &section.entries {
+        if let Some(setting) = one_setting(reader, subject, entry, factors) {
+            settings.push(setting);
+        }
+    }
+    settings.sort_by_key(|(place, _)| *place);
+    (settings.len() == section.entries.len())
+        .then(|| Treatment::new(settings.into_iter().map(|(_, setting)| setting)))
+}
+
+fn one_setting(
+    reader: &mut Reader<'_>,
+    subject: &str,
+    entry: &Entry<'_>,
+    factors: &[ReadFactor],
+) -> Option<(usize, Setting)> {
+    let Some(place) = factors.iter().position(|factor| factor.name == entry.name) else {
+        let names = factors.iter().map(|factor| factor.name.as_str());
+        let fault = Fault::new(
+            format!("in {subject} is not a factor of this experiment"),
+            "no such factor",
+            suggest::remedy(entry.name, names, "the factors are"),
+        );
+        reader.fault(&entry.subject(), &entry.name_span, fault);
+        return None;
+    };
+    let level = reader.check(&entry.subject(), &entry.span, values::level(entry.value))?;
+    if let Some(levels) = &factors[place].levels
+        && !levels.contains(&level)
+    {
+        let texts: Vec<String> = levels.iter().map(ToString::to_string).collect();
+        let fault = Fault::new(
+            format!(
+                "has no level {} in this experiment",
+                quoted(&level.to_string())
+            ),
+            "no such level",
+            suggest::remedy(
+                &level.to_string(),
+                texts.iter().map(String::as_str),
+                "its levels are",
+            ),
+        );
+        reader.fault(&entry.subject(), &entry.span, fault);
+        return None;
+    }
+    Some((place, Setting::new(entry.name, level)))
+}
+
+/// The factors of the experiment, where every one could be read.
+pub fn complete(factors: &[ReadFactor]) -> Option<Vec<Factor>> {
+    factors
+        .iter()
+        .map(|factor| {
+            Some(Factor {
+                name: factor.name.clone(),
+                levels: factor.levels.clone()?,
+                kind: factor.kind?,
+            })
+        })
+        .collect()
+}
+
+/// A key as TOML writes it.
+pub fn toml_key(name: &str) -> String {
+    let bare = |letter: char| letter.is_ascii_alphanumeric() || "_-".contains(letter);
+    if !name.is_empty() && name.chars().all(bare) {
+        name.to_owned()
+    } else {
+        toml_text(name)
+    }
+}
+
+/// A level as TOML writes it.
+pub fn toml_level(level: &Level) -> String {
+    match level {
+        Level::Text(text) => toml_text(text),
+        Level::Number(number) => format!("{number:?}"),
+        other => other.to_string(),
+    }
+}
+
+/// A text as TOML writes it, in double quotes.
+pub fn toml_text(text: &str) -> String {
+    let mut result = String::from("\"");
+    for letter in text.chars() {
+        match letter {
+            '"' | '\\' => result.extend(['\\', letter]),
+            '\n' => result.push_str("\\n"),
+            '\t' => result.push_str("\\t"),
+            control if control.is_control() => {
+                result.push_str(&format!("\\u{:04X}", u32::from(control)));
+            }
+            other => result.push(other),
+        }
+    }
+    result.push('"');
+    result
+}

@@ -1,0 +1,13 @@
+//! Reading an experiment file: one module for each of its tables.
+
+pub(super) mod analysis;
+pub(super) mod design;
+pub(super) mod factors;
+pub(super) mod knobs;
+pub(super) mod metrics;
+pub(super) mod parameters;
+mod section;
+pub(super) mod target;
+pub(super) mod workload;
+
+pub(super) use section::{Entry, Reader, Section, members as section_members};
