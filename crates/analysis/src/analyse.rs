@@ -51,6 +51,7 @@ pub fn analyse(record: &Record) -> Analysis {
         confidence_percent: confidence.as_percent(),
         blocks,
         treatments,
+        effects: Vec::new(),
         recommendation: recommend::recommend(record, of_chosen),
         caveats: caveats::all(&caveats::Context {
             record,
@@ -67,7 +68,8 @@ pub fn analyse(record: &Record) -> Analysis {
 fn describe(metric: &Metric, observations: &[Observed], confidence: Confidence) -> MetricFindings {
     let values: Vec<f64> = observations.iter().map(|observed| observed.value).collect();
     let summary = Summary::of(&values);
-    let interval = mean_interval(&values, confidence);
+    // Equal values say nothing of the error of their mean.
+    let interval = mean_interval(&values, confidence).filter(|interval| interval.width() > 0.0);
     let limited_by = censoring::limit(observations);
     let granularity = observations
         .iter()

@@ -5,6 +5,7 @@ use knobstat_data::{Metric, Treatment};
 use knobstat_stats::Interval;
 use knobstat_stats::summary::Summary;
 
+use crate::elsewhere::EvidenceDifference;
 use crate::observations::Observed;
 
 /// Everything that can be said of an experiment's observations.
@@ -20,6 +21,8 @@ pub struct Analysis {
     pub treatments: Vec<TreatmentFindings>,
     /// Every treatment against its baseline, in the order of the plan.
     pub comparisons: Vec<Comparison>,
+    /// Main effects and interactions of the factors.
+    pub effects: Vec<Effect>,
     /// Which levels to choose.
     pub recommendation: Recommendation,
     /// What a reader must know before believing the rest.
@@ -136,6 +139,10 @@ pub struct Comparison {
     pub more_blocks: Option<u64>,
     /// What held both cells down, where both are censored.
     pub both_limited: Option<String>,
+    /// Why the metric is as it is, where the evidence tells, in sentences.
+    pub cause: Option<String>,
+    /// What else differed.
+    pub also_differs: Vec<EvidenceDifference>,
 }
 
 /// How a comparison was tested.
@@ -177,6 +184,29 @@ impl Verdict {
             Self::Undecided => "undecided",
         }
     }
+}
+
+/// A main effect of a factor, or an interaction of several.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Effect {
+    /// The factors, one for a main effect.
+    pub factors: Vec<String>,
+    /// The metric's name.
+    pub metric: String,
+    /// The F statistic.
+    pub f: f64,
+    /// The degrees of freedom of the effect.
+    pub degrees_of_freedom: f64,
+    /// The degrees of freedom of the error that it was tested against.
+    pub error_degrees_of_freedom: f64,
+    /// The p-value by itself.
+    pub p: f64,
+    /// The p-value adjusted for all effects of the experiment.
+    pub p_adjusted: f64,
+    /// Whether the effect is there, at the confidence of the experiment.
+    pub found: bool,
+    /// The finding in a plain sentence.
+    pub sentence: String,
 }
 
 /// Which levels to choose.

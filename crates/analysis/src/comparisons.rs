@@ -6,8 +6,9 @@ use knobstat_stats::{Confidence, Degenerate};
 
 use crate::analysis::Comparison;
 use crate::censoring::{self, Censored};
+use crate::elsewhere::differing as differing_evidence;
 use crate::family::{Pair, adjust, pairs};
-use crate::observations::{Observed, pair};
+use crate::observations::{Observed, accepted, pair};
 use crate::paired::{Estimate, estimate};
 use crate::verdict::{Evidence, judge};
 use crate::{scale, self_timed};
@@ -78,6 +79,7 @@ pub(crate) fn compare(record: &Record, values: &[Vec<Observed>]) -> Vec<Comparis
     let adjusted = adjust(&p_values, choice.correction, alpha);
     let equivalence = adjust(&equivalence_p_values, choice.correction, alpha);
     let family = tested.len();
+    let attempts = accepted(record);
 
     tested
         .iter()
@@ -161,6 +163,13 @@ pub(crate) fn compare(record: &Record, values: &[Vec<Observed>]) -> Vec<Comparis
                     Some(both @ Censored::Both(..)) => Some(both.words()),
                     _ => None,
                 },
+                cause: None,
+                also_differs: differing_evidence(
+                    &attempts,
+                    tested.pair.treatment,
+                    tested.pair.baseline,
+                    alpha,
+                ),
             }
         })
         .collect()

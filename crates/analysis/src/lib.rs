@@ -22,6 +22,7 @@ mod analysis;
 pub mod caveats;
 pub mod censoring;
 mod comparisons;
+mod elsewhere;
 pub mod family;
 pub mod observations;
 pub mod paired;
@@ -34,6 +35,8 @@ mod verdict;
 
 pub use analyse::analyse;
 pub use analysis::{
-    Analysis, Caveat, Choice, Comparison, Method, MetricFindings, Recommendation, RunCounts,
-    TreatmentFindings, Verdict,
+    Analysis, Caveat, Choice, Comparison, Effect, Method, MetricFindings, Recommendation,
+    RunCounts, TreatmentFindings, Verdict,
 };
+pub use elsewhere::EvidenceDifference;
+pub use knobstat_stats::Interval;

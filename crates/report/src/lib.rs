@@ -1,1 +1,19 @@
 //! Findings as one value, rendered in many formats.
+//!
+//! [`Report::of`] gathers what a reader may want to see from a record and its analysis; every
+//! format in [`formats`] renders that value and nothing else. Pure: no file, no clock, no
+//! terminal. The width and whether colour is wanted are arguments.
+//!
+//! A further format is a file in `formats/` and a line in its registry.
+
+pub mod formats;
+pub mod plots;
+mod report;
+mod text_width;
+
+pub use formats::{FORMATS, Format, Style};
+pub use report::{
+    AttemptRow, CaveatPart, ChoicePart, ComparisonPart, EffectPart, EvidencePart, ExperimentPart,
+    FactorPart, Levels, MetricPart, OmissionPart, RecommendationPart, Report, RunsPart,
+    TreatmentPart,
+};

@@ -1,0 +1,4 @@
+//! Plots in characters.
+
+pub mod dots;
+pub mod interval;

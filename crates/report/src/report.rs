@@ -1,0 +1,599 @@
+//! The report: one value, in the shape of the JSON schema `knobstat.report/1`.
+//!
+//! Fields are added, never renamed or removed; `docs/report-json.md` documents each.
+
+use serde::ser::SerializeMap;
+use serde::{Serialize, Serializer};
+
+use knobstat_analysis::{
+    Analysis, Choice, Comparison, Effect, EvidenceDifference, Interval, MetricFindings,
+    TreatmentFindings,
+};
+use knobstat_data::experiment::FactorKind;
+use knobstat_data::observation::Limit;
+use knobstat_data::record::Omission;
+use knobstat_data::words::sha256;
+use knobstat_data::{Level, Machine, Metric, Outcome, Record, Treatment};
+
+/// The name and version of the schema.
+pub const SCHEMA: &str = "knobstat.report/1";
+
+/// Everything that a format may show.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Report {
+    /// The name and version of the schema.
+    pub schema: &'static str,
+    /// What was asked for and how far it got.
+    pub experiment: ExperimentPart,
+    /// The machine that it ran on.
+    pub machine: Machine,
+    /// What varied.
+    pub factors: Vec<FactorPart>,
+    /// What was seen of every treatment that takes part.
+    pub treatments: Vec<TreatmentPart>,
+    /// Every treatment against its baseline.
+    pub comparisons: Vec<ComparisonPart>,
+    /// Main effects and interactions.
+    pub effects: Vec<EffectPart>,
+    /// Which levels to choose.
+    pub recommendation: RecommendationPart,
+    /// Levels that the machine could not take.
+    pub omitted: Vec<OmissionPart>,
+    /// What a reader must know before believing the rest.
+    pub caveats: Vec<CaveatPart>,
+    /// Every attempt, for the formats that list them; in JSON they are the export's.
+    #[serde(skip)]
+    pub attempts: Vec<AttemptRow>,
+}
+
+/// Levels by factor, in the order of the factors; an object in JSON.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Levels(pub Treatment);
+
+impl Serialize for Levels {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(Some(self.0.settings.len()))?;
+        for setting in &self.0.settings {
+            map.serialize_entry(&setting.factor, &setting.level)?;
+        }
+        map.end()
+    }
+}
+
+/// Both ends of an interval; a list of two in JSON.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Ends(pub f64, pub f64);
+
+impl Ends {
+    fn of(interval: Option<Interval>) -> Option<Self> {
+        interval
+            .filter(|interval| interval.low.is_finite() && interval.high.is_finite())
+            .map(|interval| Self(interval.low, interval.high))
+    }
+}
+
+/// What was asked for and how far it got.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ExperimentPart {
+    /// Its identity.
+    pub id: String,
+    /// Its name.
+    pub name: String,
+    /// Its description.
+    pub description: Option<String>,
+    /// Words to find it by.
+    pub tags: Vec<String>,
+    /// The seed that the order was drawn from.
+    pub seed: u64,
+    /// When it began, in ISO 8601, UTC.
+    pub started: String,
+    /// When it ended; null while it is not done.
+    pub finished: Option<String>,
+    /// The SHA-256 of the experiment file's text.
+    pub file_sha256: String,
+    /// Which workload was run.
+    pub workload: String,
+    /// The metric of the verdicts.
+    pub metric: String,
+    /// Its unit.
+    pub unit: String,
+    /// Which way it is better.
+    pub better: String,
+    /// What the treatments are compared with.
+    pub baseline: Levels,
+    /// The confidence of the whole family of comparisons, in percent.
+    pub confidence: f64,
+    /// The margin of equivalence, in percent of the baseline's mean.
+    pub margin: Option<f64>,
+    /// How p-values were adjusted.
+    pub correction: String,
+    /// The order of the runs within a block.
+    pub order: String,
+    /// Blocks that were planned.
+    pub planned_blocks: u32,
+    /// Blocks of which at least one observation exists.
+    pub blocks: usize,
+}
+
+/// Something that varied.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct FactorPart {
+    /// Its name.
+    pub name: String,
+    /// `knob`, `parameter` or `placeholder`.
+    pub kind: &'static str,
+    /// Its levels as written.
+    pub levels: Vec<Level>,
+}
+
+/// What was seen of a treatment.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct TreatmentPart {
+    /// Its levels.
+    pub levels: Levels,
+    /// Its metrics by name, the metric of the verdicts first.
+    #[serde(serialize_with = "by_name")]
+    pub metrics: Vec<MetricPart>,
+    /// What became of its attempts.
+    pub runs: RunsPart,
+}
+
+fn by_name<S: Serializer>(metrics: &[MetricPart], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_map(metrics.iter().map(|metric| (&metric.name, metric)))
+}
+
+/// What was seen of one metric in one treatment. What cannot be computed is null, and `note`
+/// says why.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct MetricPart {
+    /// The metric's name: the key of its object.
+    #[serde(skip)]
+    pub name: String,
+    /// Its unit.
+    pub unit: String,
+    /// Which way it is better.
+    pub better: String,
+    /// How many values there are.
+    pub n: usize,
+    /// The accepted values, in the order of the blocks.
+    pub values: Vec<f64>,
+    /// The block of each value.
+    pub blocks: Vec<usize>,
+    /// The arithmetic mean.
+    pub mean: Option<f64>,
+    /// The median.
+    pub median: Option<f64>,
+    /// The standard deviation.
+    pub sd: Option<f64>,
+    /// The smallest value.
+    pub min: Option<f64>,
+    /// The largest value.
+    pub max: Option<f64>,
+    /// The interval of the mean, for this mean alone.
+    pub interval: Option<Ends>,
+    /// What held values down, where something other than the thing under test did.
+    pub limited_by: Option<Limit>,
+    /// The step of the scale, where it is known.
+    pub granularity: Option<f64>,
+    /// Whether the workload took the time itself.
+    pub self_timed: bool,
+    /// What the numbers do not show.
+    pub note: Option<String>,
+}
+
+/// Attempts by outcome, warm-up runs not counted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct RunsPart {
+    /// As asked.
+    pub ok: usize,
+    /// The settings did not hold.
+    pub tainted: usize,
+    /// The workload or a step around it failed.
+    pub failed: usize,
+    /// Broken off from outside.
+    pub interrupted: usize,
+}
+
+/// A treatment against its baseline.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ComparisonPart {
+    /// The metric.
+    pub metric: String,
+    /// The treatment's levels.
+    pub levels: Levels,
+    /// The baseline's levels.
+    pub baseline: Levels,
+    /// Blocks that have both.
+    pub pairs: usize,
+    /// The treatment's mean minus the baseline's.
+    pub difference: Option<f64>,
+    /// The difference in percent of the baseline's mean.
+    pub percent: Option<f64>,
+    /// The interval of the difference, coherent with the verdict.
+    pub interval: Option<Ends>,
+    /// The interval in percent of the baseline's mean.
+    pub percent_interval: Option<Ends>,
+    /// The confidence of both intervals by themselves, in percent.
+    pub interval_confidence: f64,
+    /// The two-sided p-value by itself.
+    pub p: Option<f64>,
+    /// The p-value adjusted for the family.
+    pub p_adjusted: Option<f64>,
+    /// How many comparisons the family has.
+    pub family: usize,
+    /// How the p-value was computed.
+    pub method: Option<&'static str>,
+    /// `different`, `equivalent` or `undecided`.
+    pub verdict: &'static str,
+    /// Whether a difference is one for the better.
+    pub better: Option<bool>,
+    /// The verdict in a plain sentence.
+    pub sentence: String,
+    /// Blocks beyond those done that would likely decide.
+    pub more_blocks: Option<u64>,
+    /// Why the metric is as it is, where the evidence tells.
+    pub cause: Option<String>,
+    /// What else differed.
+    pub also_differs: Vec<EvidencePart>,
+    /// The levels that differ, for the formats.
+    #[serde(skip)]
+    pub differing: Levels,
+    /// The levels that both share, for the formats.
+    #[serde(skip)]
+    pub held: Levels,
+}
+
+/// A piece of evidence that differed between two treatments.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct EvidencePart {
+    /// What was seen.
+    pub key: String,
+    /// Where it was seen.
+    pub scope: String,
+    /// The unit of both means.
+    pub unit: String,
+    /// The baseline's mean.
+    pub baseline: f64,
+    /// The treatment's mean.
+    pub treatment: f64,
+    /// The p-value of no difference, adjusted for all the evidence looked at.
+    pub p_adjusted: f64,
+    /// The same in words.
+    pub sentence: String,
+}
+
+/// A main effect or an interaction.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct EffectPart {
+    /// The factors, one for a main effect.
+    pub factors: Vec<String>,
+    /// `main` or `interaction`.
+    pub kind: &'static str,
+    /// The metric.
+    pub metric: String,
+    /// The F statistic.
+    pub f: f64,
+    /// The degrees of freedom of the effect.
+    pub df: f64,
+    /// The degrees of freedom of the error.
+    pub error_df: f64,
+    /// The p-value by itself.
+    pub p: f64,
+    /// The p-value adjusted for all effects.
+    pub p_adjusted: f64,
+    /// Whether the effect is there.
+    pub found: bool,
+    /// The finding in a plain sentence.
+    pub sentence: String,
+}
+
+/// Which levels to choose.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct RecommendationPart {
+    /// All of it in a sentence.
+    pub sentence: String,
+    /// One choice per combination of the factors that are not chosen.
+    pub choices: Vec<ChoicePart>,
+}
+
+/// What to choose under one combination.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ChoicePart {
+    /// The combination.
+    pub at: Levels,
+    /// The best levels; null where that is undecided.
+    pub best: Option<Levels>,
+    /// Every choice that may be the best.
+    pub candidates: Vec<Levels>,
+    /// The p-value of the best being the best, adjusted.
+    pub p_adjusted: Option<f64>,
+    /// The choice in a plain sentence.
+    pub sentence: String,
+}
+
+/// A level that was left out.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct OmissionPart {
+    /// The factor.
+    pub factor: String,
+    /// The level.
+    pub level: Level,
+    /// Why this machine cannot take it.
+    pub reason: String,
+    /// What would make it available.
+    pub remedy: Option<String>,
+}
+
+/// A caveat.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct CaveatPart {
+    /// A stable word for it.
+    pub kind: &'static str,
+    /// A plain sentence or two.
+    pub sentence: String,
+}
+
+/// One attempt.
+#[derive(Clone, Debug, PartialEq)]
+pub struct AttemptRow {
+    /// Its identity.
+    pub id: String,
+    /// The run that it executed.
+    pub run: String,
+    /// Its block.
+    pub block: usize,
+    /// Its boot within the block.
+    pub boot: usize,
+    /// Its place in the order of execution.
+    pub sequence: u64,
+    /// The index of a warm-up run.
+    pub warmup: Option<u32>,
+    /// When it began, in ISO 8601, UTC.
+    pub started: String,
+    /// Its levels.
+    pub levels: Levels,
+    /// How it ended, in one word.
+    pub outcome: &'static str,
+    /// Whether it is its run's observation.
+    pub accepted: bool,
+    /// Its values: metric, unit, value, what held it down.
+    pub values: Vec<(String, String, f64, Option<Limit>)>,
+}
+
+impl Report {
+    /// The report of a record and its analysis.
+    pub fn of(record: &Record, analysis: &Analysis) -> Self {
+        let choice = &record.experiment.analysis;
+        Self {
+            schema: SCHEMA,
+            experiment: ExperimentPart {
+                id: record.id.to_string(),
+                name: record.experiment.name.clone(),
+                description: record.experiment.description.clone(),
+                tags: record.experiment.tags.clone(),
+                seed: record.plan.seed,
+                started: record.started.to_string(),
+                finished: record.finished.map(|finished| finished.to_string()),
+                file_sha256: sha256(&record.source),
+                workload: record.experiment.workload.kind.clone(),
+                metric: analysis.metric.name.clone(),
+                unit: analysis.metric.unit.to_string(),
+                better: analysis.metric.better.to_string(),
+                baseline: Levels(choice.baseline.clone()),
+                confidence: analysis.confidence_percent,
+                margin: choice.margin.map(|margin| margin.percent()),
+                correction: word_of(&choice.correction),
+                order: word_of(&record.experiment.design.order),
+                planned_blocks: record.plan.replicates,
+                blocks: analysis.blocks,
+            },
+            machine: record.machine.clone(),
+            factors: record
+                .experiment
+                .factors
+                .iter()
+                .map(|factor| FactorPart {
+                    name: factor.name.clone(),
+                    kind: match factor.kind {
+                        FactorKind::Knob(_) => "knob",
+                        FactorKind::Parameter => "parameter",
+                        FactorKind::Placeholder => "placeholder",
+                    },
+                    levels: factor.levels.clone(),
+                })
+                .collect(),
+            treatments: analysis.treatments.iter().map(treatment).collect(),
+            comparisons: analysis.comparisons.iter().map(comparison).collect(),
+            effects: analysis.effects.iter().map(effect).collect(),
+            recommendation: RecommendationPart {
+                sentence: analysis.recommendation.sentence.clone(),
+                choices: analysis.recommendation.choices.iter().map(choose).collect(),
+            },
+            omitted: record.omitted.iter().map(omission).collect(),
+            caveats: analysis
+                .caveats
+                .iter()
+                .map(|caveat| CaveatPart {
+                    kind: caveat.kind,
+                    sentence: caveat.sentence.clone(),
+                })
+                .collect(),
+            attempts: attempts(record),
+        }
+    }
+
+    /// Whether every treatment is compared with one and the same baseline.
+    pub fn has_one_baseline(&self) -> bool {
+        self.experiment.baseline.0.settings.len() >= self.factors.len()
+    }
+}
+
+/// The word by which a choice is written in an experiment file.
+fn word_of<T: Serialize>(choice: &T) -> String {
+    match serde_json::to_value(choice) {
+        Ok(serde_json::Value::String(word)) => word,
+        _ => String::new(),
+    }
+}
+
+fn treatment(found: &TreatmentFindings) -> TreatmentPart {
+    TreatmentPart {
+        levels: Levels(found.treatment.clone()),
+        metrics: found.metrics.iter().map(metric).collect(),
+        runs: RunsPart {
+            ok: found.runs.ok,
+            tainted: found.runs.tainted,
+            failed: found.runs.failed,
+            interrupted: found.runs.interrupted,
+        },
+    }
+}
+
+fn metric(found: &MetricFindings) -> MetricPart {
+    let Metric {
+        name,
+        unit,
+        better,
+        self_timed,
+    } = &found.metric;
+    let summary = found.summary.as_ref();
+    MetricPart {
+        name: name.clone(),
+        unit: unit.to_string(),
+        better: better.to_string(),
+        n: found.observations.len(),
+        values: found.observations.iter().map(|seen| seen.value).collect(),
+        blocks: found.observations.iter().map(|seen| seen.block).collect(),
+        mean: summary.map(|summary| summary.mean),
+        median: summary.map(|summary| summary.median),
+        sd: summary.and_then(|summary| summary.sd),
+        min: summary.map(|summary| summary.min),
+        max: summary.map(|summary| summary.max),
+        interval: Ends::of(found.interval),
+        limited_by: found.limited_by,
+        granularity: found.granularity,
+        self_timed: *self_timed,
+        note: found.note.clone(),
+    }
+}
+
+fn comparison(found: &Comparison) -> ComparisonPart {
+    ComparisonPart {
+        metric: found.metric.clone(),
+        levels: Levels(found.levels.clone()),
+        baseline: Levels(found.against.clone()),
+        pairs: found.pairs,
+        difference: found.difference,
+        percent: found.percent,
+        interval: Ends::of(found.interval),
+        percent_interval: Ends::of(found.percent_interval),
+        interval_confidence: found.confidence_percent,
+        p: found.p,
+        p_adjusted: found.p_adjusted,
+        family: found.family,
+        method: found.method.map(|method| method.word()),
+        verdict: found.verdict.word(),
+        better: found.better,
+        sentence: found.sentence.clone(),
+        more_blocks: found.more_blocks,
+        cause: found.cause.clone(),
+        also_differs: found.also_differs.iter().map(evidence).collect(),
+        differing: Levels(found.differing.clone()),
+        held: Levels(found.held.clone()),
+    }
+}
+
+fn evidence(found: &EvidenceDifference) -> EvidencePart {
+    EvidencePart {
+        key: found.key.clone(),
+        scope: found.scope.clone(),
+        unit: found.unit.to_string(),
+        baseline: found.baseline,
+        treatment: found.treatment,
+        p_adjusted: found.p_adjusted,
+        sentence: found.words(),
+    }
+}
+
+fn effect(found: &Effect) -> EffectPart {
+    EffectPart {
+        factors: found.factors.clone(),
+        kind: if found.factors.len() == 1 {
+            "main"
+        } else {
+            "interaction"
+        },
+        metric: found.metric.clone(),
+        f: found.f,
+        df: found.degrees_of_freedom,
+        error_df: found.error_degrees_of_freedom,
+        p: found.p,
+        p_adjusted: found.p_adjusted,
+        found: found.found,
+        sentence: found.sentence.clone(),
+    }
+}
+
+fn choose(choice: &Choice) -> ChoicePart {
+    ChoicePart {
+        at: Levels(choice.at.clone()),
+        best: choice.best.clone().map(Levels),
+        candidates: choice.candidates.iter().cloned().map(Levels).collect(),
+        p_adjusted: choice.p_adjusted,
+        sentence: choice.sentence.clone(),
+    }
+}
+
+fn omission(omission: &Omission) -> OmissionPart {
+    OmissionPart {
+        factor: omission.factor.clone(),
+        level: omission.level.clone(),
+        reason: omission.reason.clone(),
+        remedy: omission.remedy.clone(),
+    }
+}
+
+fn attempts(record: &Record) -> Vec<AttemptRow> {
+    let accepted: std::collections::HashSet<_> = knobstat_analysis::observations::accepted(record)
+        .into_iter()
+        .map(|attempt| &attempt.id)
+        .collect();
+    record
+        .attempts
+        .iter()
+        .map(|attempt| {
+            let treatment = record
+                .plan
+                .treatments
+                .get(attempt.treatment)
+                .map(|planned| planned.treatment.clone())
+                .unwrap_or_default();
+            let outcome: &Outcome = &attempt.result.outcome;
+            AttemptRow {
+                id: attempt.id.to_string(),
+                run: attempt.run.to_string(),
+                block: attempt.block,
+                boot: attempt.boot,
+                sequence: attempt.sequence,
+                warmup: attempt.warmup,
+                started: attempt.started.to_string(),
+                levels: Levels(treatment),
+                outcome: outcome.word(),
+                accepted: accepted.contains(&attempt.id),
+                values: attempt
+                    .result
+                    .metrics
+                    .iter()
+                    .map(|found| {
+                        (
+                            found.metric.name.clone(),
+                            found.metric.unit.to_string(),
+                            found.value,
+                            found.limited_by,
+                        )
+                    })
+                    .collect(),
+            }
+        })
+        .collect()
+}
