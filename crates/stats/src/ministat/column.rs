@@ -111,7 +111,7 @@ mod tests {
         assert_eq!(cell(1, " \t", "\n"), Cell::Absent);
         assert_eq!(cell(1, " \t", ""), Cell::Absent);
         assert_eq!(cell(1, " \t", "3\0x"), Cell::Number(3.0));
-        assert_eq!(cell(1, " \t", "\0003"), Cell::Absent);
+        assert_eq!(cell(1, " \t", "\x003"), Cell::Absent);
     }
 
     #[test]

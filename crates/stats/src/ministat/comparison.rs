@@ -27,7 +27,7 @@ pub(super) fn compare(
     confidence: Confidence,
     profile: Profile,
 ) -> Option<Difference> {
-    let (count, reference_count) = (set.values.len(), reference.values.len());
+    let (count, reference_count) = (set.count, reference.count);
     let degrees_of_freedom = count + reference_count - 2;
     let (n, m) = (count as f64, reference_count as f64);
     let t = confidence.quantile(degrees_of_freedom);
@@ -58,7 +58,7 @@ pub(super) fn compare(
 /// The standard error of the ratio of the averages, times the reference's average, in the
 /// operations' original order.
 fn relative_standard_error(set: &DataSet, reference: &DataSet) -> f64 {
-    let (n, m) = (set.values.len() as f64, reference.values.len() as f64);
+    let (n, m) = (set.count as f64, reference.count as f64);
     let own = (n - 1.0) * set.variance;
     let scaled = (m - 1.0) * reference.variance * (set.average * set.average)
         / (reference.average * reference.average);

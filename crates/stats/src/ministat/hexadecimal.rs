@@ -91,7 +91,6 @@ fn compose(mantissa: u64, lost_bits: bool, exponent: i64) -> f64 {
     } else {
         0
     };
-    #[expect(clippy::cast_possible_truncation)]
     f64::from_bits((biased << 52) + whole as u64)
 }
 

@@ -29,7 +29,6 @@ pub(super) fn parse(text: &[u8]) -> (i32, usize) {
         };
     }
     // C assigns the long to an int: the low 32 bits are kept.
-    #[expect(clippy::cast_possible_truncation)]
     (long as i32, position + digits)
 }
 

@@ -178,9 +178,10 @@ mod tests {
 
     #[test]
     fn entries_are_the_rounded_quantiles() {
-        for degrees_of_freedom in 1..=100 {
-            for (column, probability) in [0.80, 0.90, 0.95, 0.98, 0.99, 0.998].iter().enumerate() {
-                let entry = f64::from(THOUSANDTHS[degrees_of_freedom][column]) / 1000.0;
+        const PROBABILITIES: [f64; 6] = [0.80, 0.90, 0.95, 0.98, 0.99, 0.998];
+        for (degrees_of_freedom, row) in THOUSANDTHS.iter().enumerate().skip(1) {
+            for (column, (thousandths, probability)) in row.iter().zip(&PROBABILITIES).enumerate() {
+                let entry = f64::from(*thousandths) / 1000.0;
                 let low = two_sided_probability(entry - 0.0005, degrees_of_freedom);
                 let high = two_sided_probability(entry + 0.0005, degrees_of_freedom);
                 let rounded = low <= *probability && *probability <= high;

@@ -64,7 +64,7 @@ impl Report {
 }
 
 fn row(symbol: char, set: &DataSet, sign_of_nan: bool) -> String {
-    let mut row = format!("{symbol} {:>3}", set.values.len());
+    let mut row = format!("{symbol} {:>3}", set.count);
     for statistic in [
         set.minimum,
         set.maximum,

@@ -60,7 +60,6 @@ impl Scale {
         // With no columns every value is in column 0, which is not drawn.
         let end = f64::from(self.columns.max(1));
         // Checked: not negative, and less than an i32.
-        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
         (column >= 0.0 && column < end).then_some(column as usize)
     }
 
