@@ -1,12 +1,17 @@
 //! An experiment as its author wrote it, validated.
 
+mod canonical;
 mod commands;
 mod diagnostics;
 pub mod keys;
+mod parameters_for;
 mod parse;
+mod programs;
 mod read;
 mod suggest;
 mod templates;
+mod toml_text;
+mod try_request;
 mod values;
 
 use std::collections::BTreeMap;
@@ -18,7 +23,9 @@ use crate::vocabulary::{Scope, Vocabulary};
 use crate::words::{Celsius, Level, Metric, Parameters, Ratio, Setting, Treatment, Value};
 
 pub use diagnostics::{Diagnostic, Diagnostics};
+pub use parameters_for::ParametersError;
 pub use templates::TemplateError;
+pub use try_request::{TryError, TryRequest};
 
 /// A validated experiment: what varies, what is run, in which design, and how it is judged.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -34,7 +41,7 @@ pub struct Experiment {
     /// What varies, in the order of the file.
     pub factors: Vec<Factor>,
     /// Knobs held at one value throughout.
-    pub fixed: Vec<Setting>,
+    pub fixed: Vec<FixedKnob>,
     /// Knobs that the file itself declares.
     pub own_knobs: Vec<OwnKnob>,
     /// Blocks, order and limits.
@@ -75,6 +82,15 @@ pub struct Factor {
     pub levels: Vec<Level>,
     /// Where its levels go.
     pub kind: FactorKind,
+}
+
+/// A knob held at one value throughout.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FixedKnob {
+    /// The knob and its value.
+    pub setting: Setting,
+    /// When a change of it takes effect.
+    pub scope: Scope,
 }
 
 /// Where the levels of a factor go.
@@ -268,7 +284,23 @@ impl Experiment {
             self.factor(&setting.factor)
                 .is_some_and(|factor| factor.kind.is_knob())
         });
-        self.fixed.iter().chain(of_treatment).cloned().collect()
+        let held = self.fixed.iter().map(|fixed| &fixed.setting);
+        held.chain(of_treatment).cloned().collect()
+    }
+
+    /// When a change of a knob of this experiment takes effect; nothing where it has no knob of
+    /// this name.
+    pub fn scope(&self, knob: &str) -> Option<Scope> {
+        let of_factors = self.factors.iter().filter_map(|factor| match factor.kind {
+            FactorKind::Knob(scope) => Some((factor.name.as_str(), scope)),
+            FactorKind::Parameter | FactorKind::Placeholder => None,
+        });
+        self.fixed
+            .iter()
+            .map(|fixed| (fixed.setting.factor.as_str(), fixed.scope))
+            .chain(of_factors)
+            .find(|(name, _)| *name == knob)
+            .map(|(_, scope)| scope)
     }
 }
 

@@ -89,12 +89,11 @@ fn read(
     let target = target::read(reader, &file);
 
     let declared = knobs::read(reader, &file, vocabulary);
-    let factor_names: Vec<&str> = file
+    let factor_table = file
         .entry("factors")
-        .and_then(|entry| entry.value.as_table())
-        .map(|table| table.keys().map(|name| name.get_ref().as_ref()).collect())
-        .unwrap_or_default();
-    let mut workload = workload::read(reader, &file, vocabulary, &factor_names);
+        .and_then(|entry| Some(Section::new("[factors]", 0..0, entry.value.as_table()?)))
+        .unwrap_or_else(|| Section::empty("[factors]", 0..0));
+    let mut workload = workload::read(reader, &file, vocabulary, &factor_table);
     let names = factors::Names {
         vocabulary,
         declared: &declared,

@@ -32,14 +32,9 @@ pub fn read(
     workload: &mut ReadWorkload<'_>,
     factors: &[ReadFactor],
 ) -> Option<AnalysisChoice> {
-    let empty = Section {
-        title: "[analysis]".to_owned(),
-        span: file.span.clone(),
-        entries: Vec::new(),
-    };
     let section = file
         .table(reader, "analysis", "[analysis]")
-        .unwrap_or(empty);
+        .unwrap_or_else(|| Section::empty("[analysis]", file.span.clone()));
     section.refuse_unknown_keys(reader, Table::Analysis, &[]);
     let better = section.word(reader, "better", &BETTER, &[]);
     let metric = read_metric(reader, &section, workload, better);

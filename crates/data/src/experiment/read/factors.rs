@@ -12,8 +12,9 @@ use super::section::members;
 use super::workload::ReadWorkload;
 use super::{Entry, Reader, Section};
 use crate::experiment::suggest;
+use crate::experiment::toml_text::{toml_key, toml_level};
 use crate::experiment::values::{self, Fault, quoted};
-use crate::experiment::{Factor, FactorKind};
+use crate::experiment::{Factor, FactorKind, FixedKnob};
 use crate::vocabulary::{ParameterSchema, Scope, Vocabulary};
 use crate::words::{Level, Setting, Treatment, Value};
 
@@ -375,12 +376,12 @@ fn parameter_values(
             reader.fault(&subject, &span, fault);
         }
         if workload.schema.is_some_and(|schema| schema.placeholders) && is_template(schema.kind) {
-            // Its own level cannot be put into a level.
-            for name in placeholders(reader, &subject, &value, &span) {
+            // A command may vary and hold other factors, but no level can hold itself.
+            if placeholders(reader, &subject, &value, &span).contains(&entry.name.to_owned()) {
                 let fault = Fault::new(
-                    format!("holds the placeholder {{{name}}}"),
-                    "a level is put in as it stands",
-                    "write {{ and }} for braces, or make the whole text a parameter of [workload] with placeholders",
+                    "holds its own placeholder",
+                    "here",
+                    "write {{ and }} for braces, or name another factor",
                 );
                 reader.fault(&subject, &span, fault);
             }
@@ -397,15 +398,15 @@ pub fn read_fixed(
     file: &Section<'_>,
     names: &Names<'_>,
     factors: &[ReadFactor],
-) -> Vec<Setting> {
+) -> Vec<FixedKnob> {
     let Some(section) = file.table(reader, "fixed", "[fixed]") else {
         return Vec::new();
     };
     let mut fixed = Vec::new();
     for entry in &section.entries {
         let subject = entry.subject();
-        let closed_list = match names.knob(entry.name) {
-            Some(Ok((_, levels))) => levels,
+        let (scope, closed_list) = match names.knob(entry.name) {
+            Some(Ok(knob)) => knob,
             Some(Err(fault)) => {
                 reader.fault(&subject, &entry.name_span, fault);
                 continue;
@@ -438,7 +439,10 @@ pub fn read_fixed(
         }
         let level = values::level(entry.value).and_then(|level| in_closed_list(level, closed_list));
         if let Some(level) = reader.check(&subject, &entry.span, level) {
-            fixed.push(Setting::new(entry.name, level));
+            fixed.push(FixedKnob {
+                setting: Setting::new(entry.name, level),
+                scope,
+            });
         }
     }
     fixed
@@ -559,41 +563,4 @@ pub fn complete(factors: &[ReadFactor]) -> Option<Vec<Factor>> {
             })
         })
         .collect()
-}
-
-/// A key as TOML writes it.
-pub fn toml_key(name: &str) -> String {
-    let bare = |letter: char| letter.is_ascii_alphanumeric() || "_-".contains(letter);
-    if !name.is_empty() && name.chars().all(bare) {
-        name.to_owned()
-    } else {
-        toml_text(name)
-    }
-}
-
-/// A level as TOML writes it.
-pub fn toml_level(level: &Level) -> String {
-    match level {
-        Level::Text(text) => toml_text(text),
-        Level::Number(number) => format!("{number:?}"),
-        other => other.to_string(),
-    }
-}
-
-/// A text as TOML writes it, in double quotes.
-pub fn toml_text(text: &str) -> String {
-    let mut result = String::from("\"");
-    for letter in text.chars() {
-        match letter {
-            '"' | '\\' => result.extend(['\\', letter]),
-            '\n' => result.push_str("\\n"),
-            '\t' => result.push_str("\\t"),
-            control if control.is_control() => {
-                result.push_str(&format!("\\u{:04X}", u32::from(control)));
-            }
-            other => result.push(other),
-        }
-    }
-    result.push('"');
-    result
 }

@@ -131,6 +131,15 @@ impl<'t> Section<'t> {
         }
     }
 
+    /// A table without entries, for one that the file leaves out.
+    pub fn empty(title: impl Into<String>, span: Range<usize>) -> Self {
+        Self {
+            title: title.into(),
+            span,
+            entries: Vec::new(),
+        }
+    }
+
     /// The table that an entry of this one holds; a fault where it holds something else.
     pub fn table(&self, reader: &mut Reader<'_>, name: &str, title: &str) -> Option<Section<'t>> {
         let entry = self.entry(name)?;

@@ -9,6 +9,7 @@ use super::{Entry, Reader, Section};
 use crate::experiment::Workload;
 use crate::experiment::keys::Table;
 use crate::experiment::suggest;
+use crate::experiment::templates;
 use crate::experiment::values::{self, Fault, quoted};
 use crate::vocabulary::{DefaultValue, ParameterKind, ParameterSchema, Vocabulary, WorkloadSchema};
 use crate::words::{Better, Metric, Unit};
@@ -35,12 +36,13 @@ pub struct ReadWorkload<'v> {
     pub declared_metrics: Vec<DeclaredMetric>,
 }
 
-/// Reads `[workload]`. `factors` are the names in `[factors]`: what varies need not be given.
+/// Reads `[workload]`. `factors` is `[factors]`: what varies need not be given, and levels that
+/// are templates may hold placeholders.
 pub fn read<'v>(
     reader: &mut Reader<'_>,
     file: &Section<'_>,
     vocabulary: &'v Vocabulary,
-    factors: &[&str],
+    factors: &Section<'_>,
 ) -> ReadWorkload<'v> {
     let mut result = ReadWorkload {
         schema: None,
@@ -91,7 +93,12 @@ pub fn read<'v>(
         }
         match section.entry(parameter.name) {
             Some(entry) => result.read_given(reader, parameter, entry),
-            None => result.fill_in(reader, parameter, &section, factors),
+            None => result.fill_in(
+                reader,
+                parameter,
+                &section,
+                factors.entry(parameter.name).filter(|_| parameter.factor),
+            ),
         }
     }
     result.gather_metrics(reader, schema);
@@ -145,16 +152,15 @@ impl ReadWorkload<'_> {
         self.workload.parameters.insert(name, value);
     }
 
-    /// A parameter that the file leaves out.
+    /// A parameter that `[workload]` leaves out; `factor` is its entry in `[factors]`.
     fn fill_in(
         &mut self,
         reader: &mut Reader<'_>,
         parameter: &ParameterSchema,
         section: &Section<'_>,
-        factors: &[&str],
+        factor: Option<&Entry<'_>>,
     ) {
-        let varies = parameter.factor && factors.contains(&parameter.name);
-        if matches!(parameter.default, DefaultValue::Required) && !varies {
+        if matches!(parameter.default, DefaultValue::Required) && factor.is_none() {
             let example = format!("`{} = …`: {}", parameter.name, parameter.documentation);
             section.missing(reader, parameter.name, &example);
         }
@@ -162,6 +168,27 @@ impl ReadWorkload<'_> {
             self.workload
                 .parameters
                 .insert(parameter.name.to_owned(), value);
+        }
+        let is_template = self
+            .workload
+            .templates
+            .iter()
+            .any(|name| name == parameter.name);
+        if let (Some(factor), true) = (factor, is_template) {
+            self.gather_placeholders_of_levels(reader, factor);
+        }
+    }
+
+    /// The placeholders in the levels of a factor that is a template. What is wrong with the
+    /// levels is recorded where the factors are read.
+    fn gather_placeholders_of_levels(&mut self, reader: &mut Reader<'_>, factor: &Entry<'_>) {
+        let levels = factor.value.as_array().map(|list| list.iter());
+        for level in levels.into_iter().flatten() {
+            let names = level.get_ref().as_str().map(templates::names);
+            for name in names.and_then(Result::ok).into_iter().flatten() {
+                let place = reader.locate(&level.span(), &format!("{{{name}}}"));
+                self.placeholders.push((name, place));
+            }
         }
     }
 
