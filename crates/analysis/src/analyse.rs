@@ -18,7 +18,7 @@ pub fn analyse(record: &Record) -> Analysis {
         .unwrap_or(Confidence::PERCENT_95);
     let per_metric: Vec<Vec<Vec<Observed>>> = metrics
         .iter()
-        .map(|metric| values(record, &metric.name))
+        .map(|metric| values(&record.plan, &record.attempts, &metric.name))
         .collect();
     let of_chosen = &per_metric[0];
     let counts = counts(record);
@@ -46,7 +46,12 @@ pub fn analyse(record: &Record) -> Analysis {
         .map(|observed| observed.block)
         .collect::<BTreeSet<usize>>()
         .len();
-    let comparisons = comparisons::compare(record, of_chosen);
+    let comparisons = comparisons::compare(
+        &record.experiment,
+        &record.plan,
+        &record.attempts,
+        of_chosen,
+    );
     Analysis {
         confidence_percent: confidence.as_percent(),
         blocks,
@@ -87,7 +92,14 @@ fn describe(metric: &Metric, observations: &[Observed], confidence: Confidence) 
             ),
             None => "all values are equal".to_owned(),
         }),
-        _ => limited_by.map(|limit| format!("limited by the {}", limit.word())),
+        _ => limited_by.map(|limit| {
+            format!(
+                "{} of {} runs limited, mostly by the {}",
+                censoring::limited(observations),
+                observations.len(),
+                limit.word()
+            )
+        }),
     };
     MetricFindings {
         metric: metric.clone(),

@@ -8,22 +8,31 @@ use knobstat_data::observation::Limit;
 
 use crate::observations::Observed;
 
-/// What held the values of a cell down, where anything did in any of its runs: the limit that
-/// did so most often.
+/// What held the values of a cell down: the limit of at least half of its runs, where that is not
+/// the thing under test.
 pub fn limit(cell: &[Observed]) -> Option<Limit> {
-    [Limit::Receiver, Limit::Link, Limit::Pacer]
+    let times = |limit: Limit| {
+        cell.iter()
+            .filter(|observed| observed.limited_by == Some(limit))
+            .count()
+    };
+    let most = [Limit::Receiver, Limit::Link, Limit::Pacer]
         .into_iter()
-        .map(|limit| {
-            let times = cell
-                .iter()
-                .filter(|observed| observed.limited_by == Some(limit))
-                .count();
-            (limit, times)
-        })
-        .filter(|(_, times)| *times > 0)
-        .rev()
-        .max_by_key(|(_, times)| *times)
-        .map(|(limit, _)| limit)
+        .reduce(|most, next| {
+            if times(next) > times(most) {
+                next
+            } else {
+                most
+            }
+        })?;
+    (limited(cell) > 0 && 2 * limited(cell) >= cell.len()).then_some(most)
+}
+
+/// How many of a cell's runs were held down by something that is not under test.
+pub fn limited(cell: &[Observed]) -> usize {
+    cell.iter()
+        .filter(|observed| observed.limited_by.is_some_and(Limit::censors))
+        .count()
 }
 
 /// Why two cells cannot be ranked as their values suggest.
@@ -99,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn the_limit_of_a_cell_is_its_most_frequent_one() {
+    fn the_limit_of_a_cell_is_that_of_half_its_runs() {
         let cell = |limits: &[Option<Limit>]| -> Option<Limit> {
             let cell: Vec<Observed> = limits
                 .iter()
@@ -115,6 +124,8 @@ mod tests {
         };
         assert_eq!(cell(&[None, Some(Limit::Sender)]), None);
         assert_eq!(cell(&[None, Some(Limit::Link)]), Some(Limit::Link));
+        assert_eq!(cell(&[None, None, Some(Limit::Link)]), None);
+        assert_eq!(cell(&[]), None);
         assert_eq!(
             cell(&[Some(Limit::Pacer), Some(Limit::Link), Some(Limit::Pacer)]),
             Some(Limit::Pacer)

@@ -1,17 +1,16 @@
 //! Every comparison of an experiment, judged as one family.
 
-use knobstat_data::words::Setting;
-use knobstat_data::{Metric, Record, Treatment};
+use knobstat_data::{Attempt, Experiment, Metric, Plan, Treatment};
 use knobstat_stats::{Confidence, Degenerate};
 
 use crate::analysis::Comparison;
+use crate::cause::cause;
 use crate::censoring::{self, Censored};
-use crate::elsewhere::differing as differing_evidence;
-use crate::family::{Pair, adjust, pairs};
+use crate::family::{Adjusted, Pair, adjust, pairs};
 use crate::observations::{Observed, accepted, pair};
 use crate::paired::{Estimate, estimate};
 use crate::verdict::{Evidence, judge};
-use crate::{scale, self_timed};
+use crate::{elsewhere, scale, self_timed};
 
 /// What is known of one pair before its family is looked at.
 pub(crate) struct Tested {
@@ -54,15 +53,18 @@ pub(crate) fn test(pair_: Pair, values: &[Vec<Observed>], metric: &Metric) -> Te
 }
 
 /// Judges every treatment against its baseline.
-pub(crate) fn compare(record: &Record, values: &[Vec<Observed>]) -> Vec<Comparison> {
-    let choice = &record.experiment.analysis;
-    let metric = &choice.metric;
+pub(crate) fn compare(
+    experiment: &Experiment,
+    plan: &Plan,
+    attempts: &[Attempt],
+    values: &[Vec<Observed>],
+) -> Vec<Comparison> {
+    let choice = &experiment.analysis;
     let alpha = 1.0 - choice.confidence.0;
-    let margin = margin(record);
-    let self_timed = self_timed::forbids_verdict(&record.experiment, metric);
-    let tested: Vec<Tested> = pairs(&record.plan.treatments, &choice.baseline)
+    let margin = margin(experiment);
+    let tested: Vec<Tested> = pairs(&plan.treatments, &choice.baseline)
         .into_iter()
-        .map(|pair| test(pair, values, metric))
+        .map(|pair| test(pair, values, &choice.metric))
         .collect();
     let p_values: Vec<Option<f64>> = tested
         .iter()
@@ -78,110 +80,157 @@ pub(crate) fn compare(record: &Record, values: &[Vec<Observed>]) -> Vec<Comparis
         .collect();
     let adjusted = adjust(&p_values, choice.correction, alpha);
     let equivalence = adjust(&equivalence_p_values, choice.correction, alpha);
-    let family = tested.len();
-    let attempts = accepted(record);
-
+    let family = Family {
+        metric: &choice.metric,
+        plan,
+        values,
+        attempts: accepted(plan, attempts),
+        alpha,
+        margin,
+        size: tested.len(),
+        self_timed: self_timed::forbids_verdict(experiment, &choice.metric),
+    };
     tested
         .iter()
-        .enumerate()
-        .map(|(place, tested)| {
-            let of = |index: usize| &record.plan.treatments[index].treatment;
-            let (levels, against) = (of(tested.pair.treatment), of(tested.pair.baseline));
-            let differs =
-                |setting: &&Setting| against.level(&setting.factor) != Some(&setting.level);
-            let differing = Treatment::new(levels.settings.iter().filter(differs).cloned());
-            let factors: Vec<&str> = differing
-                .settings
-                .iter()
-                .map(|setting| setting.factor.as_str())
-                .collect();
-            let differing_baseline = Treatment::new(
-                against
+        .zip(adjusted)
+        .zip(equivalence_p_values.iter().zip(equivalence))
+        .map(
+            |((tested, adjusted), (equivalence, adjusted_equivalence))| {
+                family.judge(
+                    tested,
+                    adjusted,
+                    equivalence.map(|_| adjusted_equivalence.p),
+                )
+            },
+        )
+        .collect()
+}
+
+/// What all comparisons of an experiment share.
+struct Family<'a> {
+    metric: &'a Metric,
+    plan: &'a Plan,
+    values: &'a [Vec<Observed>],
+    attempts: Vec<&'a Attempt>,
+    alpha: f64,
+    margin: Option<f64>,
+    size: usize,
+    self_timed: Option<&'a str>,
+}
+
+impl Family<'_> {
+    fn judge(&self, tested: &Tested, adjusted: Adjusted, equivalence: Option<f64>) -> Comparison {
+        let Pair {
+            treatment,
+            baseline,
+        } = tested.pair;
+        let of = |index: usize| &self.plan.treatments[index].treatment;
+        let contrast = Contrast::of(of(treatment), of(baseline));
+        let confidence = Confidence::from_alpha(adjusted.alpha).unwrap_or(Confidence::PERCENT_95);
+        let estimate = tested.estimate.as_ref().ok();
+        let interval = estimate.and_then(|estimate| estimate.interval(confidence));
+        let percent_interval = estimate.and_then(|estimate| estimate.percent_interval(confidence));
+        let judged = judge(&Evidence {
+            metric: self.metric,
+            contrast: &contrast,
+            values: (
+                self.values[treatment].len(),
+                self.values[baseline].len(),
+                tested.common,
+            ),
+            estimate: &tested.estimate,
+            adjusted,
+            equivalence,
+            margin: self.margin,
+            alpha: self.alpha,
+            family: self.size,
+            interval,
+            percent_interval,
+            censored: tested.censored,
+            step: tested.step,
+            self_timed: self.self_timed,
+        });
+        let may_have_p = |_: &&Estimate| self.self_timed.is_none();
+        Comparison {
+            metric: self.metric.name.clone(),
+            treatment,
+            baseline,
+            levels: of(treatment).clone(),
+            against: of(baseline).clone(),
+            pairs: tested.common,
+            difference: estimate
+                .map(|estimate| estimate.difference)
+                .or_else(|| single_difference(tested, self.values)),
+            percent: estimate.and_then(Estimate::percent),
+            interval,
+            percent_interval,
+            confidence_percent: confidence.as_percent(),
+            p: estimate.filter(may_have_p).map(Estimate::p),
+            p_adjusted: estimate.filter(may_have_p).map(|_| adjusted.p),
+            family: self.size,
+            method: estimate.map(|estimate| estimate.method),
+            verdict: judged.verdict,
+            better: judged.better,
+            sentence: judged.sentence,
+            more_blocks: judged.more_blocks,
+            both_limited: match tested.censored {
+                Some(both @ Censored::Both(..)) => Some(both.words()),
+                _ => None,
+            },
+            cause: cause(
+                &self.attempts,
+                (treatment, &contrast.differing),
+                (baseline, &contrast.differing_baseline),
+            ),
+            also_differs: elsewhere::differing(&self.attempts, treatment, baseline, self.alpha),
+            differing: contrast.differing,
+            differing_baseline: contrast.differing_baseline,
+            held: contrast.held,
+        }
+    }
+}
+
+/// How the levels of a treatment stand to those of its baseline.
+pub(crate) struct Contrast {
+    /// The treatment's levels that differ.
+    pub(crate) differing: Treatment,
+    /// The baseline's levels of the same factors.
+    pub(crate) differing_baseline: Treatment,
+    /// The levels that both share.
+    pub(crate) held: Treatment,
+}
+
+impl Contrast {
+    fn of(levels: &Treatment, against: &Treatment) -> Self {
+        let factors: Vec<&str> = levels
+            .settings
+            .iter()
+            .filter(|setting| against.level(&setting.factor) != Some(&setting.level))
+            .map(|setting| setting.factor.as_str())
+            .collect();
+        let only = |treatment: &Treatment| {
+            Treatment::new(
+                treatment
                     .settings
                     .iter()
                     .filter(|setting| factors.contains(&setting.factor.as_str()))
                     .cloned(),
-            );
-            let held = levels.without(&factors);
-            let adjusted = adjusted[place];
-            let confidence =
-                Confidence::from_alpha(adjusted.alpha).unwrap_or(Confidence::PERCENT_95);
-            let estimate = tested.estimate.as_ref().ok();
-            let interval = estimate.and_then(|estimate| estimate.interval(confidence));
-            let percent_interval =
-                estimate.and_then(|estimate| estimate.percent_interval(confidence));
-            let judged = judge(&Evidence {
-                metric,
-                held: &held,
-                differing: &differing,
-                differing_baseline: &differing_baseline,
-                values: (
-                    values[tested.pair.treatment].len(),
-                    values[tested.pair.baseline].len(),
-                    tested.common,
-                ),
-                estimate: &tested.estimate,
-                adjusted,
-                equivalence: equivalence_p_values[place].map(|_| equivalence[place].p),
-                margin,
-                alpha,
-                family,
-                interval,
-                percent_interval,
-                censored: tested.censored,
-                step: tested.step,
-                self_timed,
-            });
-            Comparison {
-                metric: metric.name.clone(),
-                treatment: tested.pair.treatment,
-                baseline: tested.pair.baseline,
-                levels: levels.clone(),
-                against: against.clone(),
-                differing,
-                differing_baseline,
-                held,
-                pairs: tested.common,
-                difference: estimate
-                    .map(|estimate| estimate.difference)
-                    .or_else(|| single_difference(tested, values)),
-                percent: estimate.and_then(Estimate::percent),
-                interval,
-                percent_interval,
-                confidence_percent: confidence.as_percent(),
-                p: estimate.filter(|_| self_timed.is_none()).map(Estimate::p),
-                p_adjusted: estimate
-                    .filter(|_| self_timed.is_none())
-                    .map(|_| adjusted.p),
-                family,
-                method: estimate.map(|estimate| estimate.method),
-                verdict: judged.verdict,
-                better: judged.better,
-                sentence: judged.sentence,
-                more_blocks: judged.more_blocks,
-                both_limited: match tested.censored {
-                    Some(both @ Censored::Both(..)) => Some(both.words()),
-                    _ => None,
-                },
-                cause: None,
-                also_differs: differing_evidence(
-                    &attempts,
-                    tested.pair.treatment,
-                    tested.pair.baseline,
-                    alpha,
-                ),
-            }
-        })
-        .collect()
+            )
+        };
+        Self {
+            differing: only(levels),
+            differing_baseline: only(against),
+            held: levels.without(&factors),
+        }
+    }
 }
 
 /// The margin of equivalence, as a share of the baseline's mean.
-pub(crate) fn margin(record: &Record) -> Option<f64> {
-    record
-        .experiment
+pub(crate) fn margin(experiment: &Experiment) -> Option<f64> {
+    experiment
         .analysis
         .margin
-        .or(record.experiment.design.stop.and_then(|stop| stop.margin))
+        .or(experiment.design.stop.and_then(|stop| stop.margin))
         .map(|margin| margin.0)
 }
 

@@ -19,6 +19,7 @@
 
 mod analyse;
 mod analysis;
+mod cause;
 pub mod caveats;
 pub mod censoring;
 mod comparisons;
@@ -31,6 +32,7 @@ mod ratio;
 mod recommend;
 pub mod scale;
 pub mod self_timed;
+pub mod stop;
 mod verdict;
 
 pub use analyse::analyse;

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashSet};
 
 use knobstat_data::observation::Limit;
-use knobstat_data::{Attempt, Metric, Outcome, Record, RunId};
+use knobstat_data::{Attempt, Metric, Outcome, Plan, Record, RunId};
 
 use crate::analysis::RunCounts;
 
@@ -22,15 +22,11 @@ pub struct Observed {
     pub granularity: Option<f64>,
 }
 
-/// The accepted attempts of a record: the first good one of every measured run, in the order of
-/// execution.
-pub fn accepted(record: &Record) -> Vec<&Attempt> {
-    let mut in_order: Vec<&Attempt> = record
-        .attempts
+/// The accepted attempts: the first good one of every measured run, in the order of execution.
+pub fn accepted<'a>(plan: &Plan, attempts: &'a [Attempt]) -> Vec<&'a Attempt> {
+    let mut in_order: Vec<&Attempt> = attempts
         .iter()
-        .filter(|attempt| {
-            attempt.is_observation() && attempt.treatment < record.plan.treatments.len()
-        })
+        .filter(|attempt| attempt.is_observation() && attempt.treatment < plan.treatments.len())
         .collect();
     in_order.sort_by_key(|attempt| attempt.sequence);
     let mut seen: HashSet<&RunId> = HashSet::new();
@@ -63,9 +59,9 @@ pub fn metrics(record: &Record) -> Vec<Metric> {
 
 /// The accepted values of one metric, for each treatment of the plan, in the order of the blocks.
 /// Values that are no finite numbers are left out.
-pub fn values(record: &Record, metric: &str) -> Vec<Vec<Observed>> {
-    let mut values = vec![Vec::new(); record.plan.treatments.len()];
-    for attempt in accepted(record) {
+pub fn values(plan: &Plan, attempts: &[Attempt], metric: &str) -> Vec<Vec<Observed>> {
+    let mut values = vec![Vec::new(); plan.treatments.len()];
+    for attempt in accepted(plan, attempts) {
         if let (Some(found), Some(of_treatment)) = (
             attempt.result.metric(metric),
             values.get_mut(attempt.treatment),

@@ -92,8 +92,37 @@ pub fn count(number: impl Into<u64>, noun: &str) -> String {
     }
 }
 
-/// A sentence's first letter in upper case.
+/// Levels that hold together: "cstate=C2 with idletick=0".
+pub fn levels(levels: &Treatment) -> String {
+    let settings: Vec<String> = levels.settings.iter().map(ToString::to_string).collect();
+    settings.join(" with ")
+}
+
+/// A stretch of nanoseconds in the unit that reads best: "4 ms".
+pub fn nanoseconds(nanoseconds: f64) -> String {
+    let (unit, scale) = match nanoseconds.abs() {
+        size if size >= 1e9 => ("s", 1e9),
+        size if size >= 1e6 => ("ms", 1e6),
+        size if size >= 1e3 => ("us", 1e3),
+        _ => ("ns", 1.0),
+    };
+    let number = significant(nanoseconds / scale, 3);
+    let number = match number.contains('.') {
+        true => number.trim_end_matches('0').trim_end_matches('.'),
+        false => &number,
+    };
+    format!("{number} {unit}")
+}
+
+/// A sentence's first letter in upper case, unless it begins with a setting, whose name is kept.
 pub fn capitalised(text: &str) -> String {
+    if text
+        .split_whitespace()
+        .next()
+        .is_some_and(|word| word.contains('='))
+    {
+        return text.to_owned();
+    }
     let mut characters = text.chars();
     characters.next().map_or_else(String::new, |first| {
         first.to_uppercase().chain(characters).collect()
@@ -117,6 +146,8 @@ mod tests {
         ] {
             assert_eq!(significant(value, 3), text);
         }
+        assert_eq!(nanoseconds(4e6), "4 ms");
+        assert_eq!(nanoseconds(279.4), "279 ns");
         assert_eq!(fixed(-0.001, 2), "0.00");
         assert_eq!(decimals_for(0.0814), 3);
         assert_eq!(decimals_for(38.2), 0);

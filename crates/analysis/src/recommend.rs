@@ -162,7 +162,7 @@ fn choose(
     candidates.sort_unstable();
     let names: Vec<String> = candidates
         .iter()
-        .map(|index| phrase::list(&short(*index).settings, "and"))
+        .map(|index| phrase::levels(&short(*index)))
         .collect();
     let only = members.len() == 1;
     let best = (candidates.len() == 1 && !only).then(|| short(leader));
@@ -234,7 +234,7 @@ fn overall(choices: &[Choice]) -> String {
             .to_owned();
     }
     let answer = |choice: &Choice| match &choice.best {
-        Some(best) => phrase::list(&best.settings, "and"),
+        Some(best) => phrase::levels(best),
         None => "undecided".to_owned(),
     };
     let first = answer(&choices[0]);

@@ -1,11 +1,12 @@
 //! The verdict of one comparison, and its sentence.
 
-use knobstat_data::{Metric, Treatment};
+use knobstat_data::Metric;
 use knobstat_stats::planning::required_blocks;
 use knobstat_stats::{Degenerate, Interval};
 
 use crate::analysis::{Method, Verdict};
 use crate::censoring::Censored;
+use crate::comparisons::Contrast;
 use crate::family::Adjusted;
 use crate::paired::Estimate;
 use crate::phrase;
@@ -20,12 +21,8 @@ const TOO_MANY_BLOCKS: f64 = 1000.0;
 pub(crate) struct Evidence<'a> {
     /// The metric, its better direction as the experiment wants it.
     pub(crate) metric: &'a Metric,
-    /// What both share.
-    pub(crate) held: &'a Treatment,
-    /// What the treatment has of its own.
-    pub(crate) differing: &'a Treatment,
-    /// What the baseline has instead.
-    pub(crate) differing_baseline: &'a Treatment,
+    /// What differs and what is shared.
+    pub(crate) contrast: &'a Contrast,
     /// How many values each has: treatment, baseline, blocks with both.
     pub(crate) values: (usize, usize, usize),
     /// The estimate, or why there is none.
@@ -73,9 +70,9 @@ impl Judged {
 
 /// Judges one comparison.
 pub(crate) fn judge(evidence: &Evidence) -> Judged {
-    let at = phrase::at(evidence.held);
-    let treatment = phrase::list(&evidence.differing.settings, "and");
-    let baseline = phrase::list(&evidence.differing_baseline.settings, "and");
+    let at = phrase::at(&evidence.contrast.held);
+    let treatment = phrase::levels(&evidence.contrast.differing);
+    let baseline = phrase::levels(&evidence.contrast.differing_baseline);
     let metric = &evidence.metric.name;
 
     if let Some(factor) = evidence.self_timed {

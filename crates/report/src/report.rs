@@ -554,10 +554,11 @@ fn omission(omission: &Omission) -> OmissionPart {
 }
 
 fn attempts(record: &Record) -> Vec<AttemptRow> {
-    let accepted: std::collections::HashSet<_> = knobstat_analysis::observations::accepted(record)
-        .into_iter()
-        .map(|attempt| &attempt.id)
-        .collect();
+    let accepted: std::collections::HashSet<_> =
+        knobstat_analysis::observations::accepted(&record.plan, &record.attempts)
+            .into_iter()
+            .map(|attempt| &attempt.id)
+            .collect();
     record
         .attempts
         .iter()

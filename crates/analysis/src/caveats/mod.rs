@@ -4,6 +4,7 @@
 
 mod design;
 mod failures;
+mod limits;
 mod machine;
 mod omissions;
 mod stopwatch;
@@ -30,10 +31,11 @@ pub(crate) struct Context<'a> {
 type Check = fn(&Context) -> Vec<Caveat>;
 
 /// Every check, in the order in which their caveats are printed.
-const CHECKS: [Check; 6] = [
+const CHECKS: [Check; 7] = [
     omissions::check,
     design::check,
     failures::check,
+    limits::check,
     taints::check,
     stopwatch::check,
     machine::check,

@@ -43,7 +43,7 @@ pub(super) fn check(context: &Context) -> Vec<Caveat> {
         });
     }
     let metric = &record.experiment.analysis.metric.name;
-    let without = accepted(record)
+    let without = accepted(&record.plan, &record.attempts)
         .iter()
         .filter(|attempt| {
             attempt

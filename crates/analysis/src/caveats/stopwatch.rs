@@ -16,7 +16,7 @@ const SUSPENDED: Duration = Duration::from_millis(100);
 
 pub(super) fn check(context: &Context) -> Vec<Caveat> {
     let record = context.record;
-    let attempts = accepted(record);
+    let attempts = accepted(&record.plan, &record.attempts);
     let times = || {
         attempts
             .iter()

@@ -185,8 +185,15 @@ pub(super) fn mean(metric: &MetricPart, treatment: &TreatmentPart) -> String {
                 format!("{} ± {}", significant(mean, 4), significant(half, 2))
             }
         }
-        None if metric.n == 1 => format!("{}, one value", significant(mean, 5)),
-        None => format!("{}, all equal", significant(mean, 5)),
+        None => {
+            let value = values(metric).into_iter().next().unwrap_or_default();
+            let remark = if metric.n == 1 {
+                "one value"
+            } else {
+                "all equal"
+            };
+            format!("{value}, {remark}")
+        }
     };
     if let Some(limit) = metric.limited_by {
         text.push_str(&format!(" ({} limit)", limit.word()));

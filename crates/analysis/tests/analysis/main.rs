@@ -1,0 +1,7 @@
+//! The analysis of whole records, from attempts to findings.
+
+#[path = "../support/mod.rs"]
+mod support;
+
+mod degenerate;
+mod published;
