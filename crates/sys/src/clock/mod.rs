@@ -1,0 +1,41 @@
+//! Clocks: the stopwatch that is never the thing under test, the kernel's clocks beside it, and
+//! how fine each of them is.
+//!
+//! It knows nothing of runs; it tells what it could not have instead of replacing it in silence.
+
+#[cfg_attr(target_arch = "x86_64", path = "counter_x86_64.rs")]
+#[cfg_attr(target_arch = "aarch64", path = "counter_aarch64.rs")]
+#[cfg_attr(
+    not(any(target_arch = "x86_64", target_arch = "aarch64")),
+    path = "counter_none.rs"
+)]
+mod counter;
+mod kernel;
+mod stopwatch;
+
+pub use kernel::{
+    Clock, ClockReadings, now, observed_step, reported_resolution, unix_time_milliseconds,
+};
+pub use stopwatch::{CALIBRATION_INTERVAL, Reading, Reference, Stopwatch};
+
+use thiserror::Error;
+
+/// Why there is no counter that can be read without asking the kernel's time-keeping.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum NoCounter {
+    /// The architecture has none that is known here.
+    #[error("this architecture has no counter that is known here")]
+    Architecture,
+    /// The TSC may change its rate or stop.
+    #[error("the processor does not promise a TSC of constant rate")]
+    NotInvariant,
+    /// `prctl(PR_SET_TSC)` or a sandbox forbids the instruction.
+    #[error("reading the TSC is forbidden to this process")]
+    Forbidden,
+    /// The kernel does not offer it as a clock source: it was found unstable, or was disabled.
+    #[error("the kernel does not offer the TSC as a clock source, so it may be unstable")]
+    Distrusted,
+    /// It did not move, or the clock that it was compared with did not.
+    #[error("the counter could not be compared with CLOCK_MONOTONIC_RAW")]
+    NotCalibrated,
+}
