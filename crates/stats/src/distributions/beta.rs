@@ -28,8 +28,9 @@ impl Parts {
 
 /// `I_x(a, b)` and its complement, for a, b > 0 and `x + y = 1`.
 ///
-/// Both x and y are wanted so that neither loses digits near 1. The continued fraction is
-/// DLMF 8.17.22, evaluated by Lentz's method; it needs about `sqrt(max(a, b))` terms.
+/// Both x and y are wanted so that neither loses digits near 1. The continued fraction is the even
+/// part of DLMF 8.17.22, in which nothing cancels (Didonato and Morris 1992), evaluated by Lentz's
+/// method; it needs about `sqrt(max(a, b))` terms.
 pub(crate) fn regularised_beta(a: f64, b: f64, x: f64, y: f64) -> Parts {
     if x <= 0.0 {
         return Parts::from_lower(0.0);
@@ -44,29 +45,32 @@ pub(crate) fn regularised_beta(a: f64, b: f64, x: f64, y: f64) -> Parts {
 }
 
 fn regularised_beta_left(a: f64, b: f64, x: f64, y: f64) -> Parts {
-    // x^a y^b / (a B(a, b))
-    let factor = saddle_point::binomial(a, b, x, y) * b / (a + b);
-    Parts::from_lower(factor * continued_fraction(a, b, x))
+    // x^a y^b / B(a, b)
+    let factor = saddle_point::binomial(a, b, x, y) * a * (b / (a + b));
+    Parts::from_lower(factor / continued_fraction(a, b, x, y))
 }
 
-fn continued_fraction(a: f64, b: f64, x: f64) -> f64 {
+fn continued_fraction(a: f64, b: f64, x: f64, y: f64) -> f64 {
     const TINY: f64 = 1e-300;
     let not_zero = |value: f64| if value.abs() < TINY { TINY } else { value };
+    // Positive where x lies below the mean, which is where this is used.
+    let distance = a * y - b * x + 1.0;
+    let denominator = |m: f64| {
+        m + m * (b - m) * x / (a + 2.0 * m - 1.0)
+            + (a + m) * (distance + m * (1.0 + y)) / (a + 2.0 * m + 1.0)
+    };
+    let first = a * distance / (a + 1.0);
     let terms = 1000.0 + 20.0 * libm::sqrt(a.max(b));
-    let mut c = 1.0;
-    let mut d = 1.0 / not_zero(1.0 - (a + b) * x / (a + 1.0));
-    let mut value = d;
+    let mut value = not_zero(first);
+    let (mut c, mut d) = (value, 0.0);
     let mut m = 1.0;
     while m < terms {
-        let a2m = a + 2.0 * m;
-        let even = m * (b - m) * x / ((a2m - 1.0) * a2m);
-        d = 1.0 / not_zero(1.0 + even * d);
-        c = not_zero(1.0 + even / c);
-        value *= d * c;
-        let odd = -(a + m) * (a + b + m) * x / (a2m * (a2m + 1.0));
-        d = 1.0 / not_zero(1.0 + odd * d);
-        c = not_zero(1.0 + odd / c);
-        let change = d * c;
+        let share = x / (a + 2.0 * m - 1.0);
+        let numerator = (a + m - 1.0) * share * ((a + b + m - 1.0) * share) * (m * (b - m));
+        let bottom = denominator(m);
+        d = 1.0 / not_zero(bottom + numerator * d);
+        c = not_zero(bottom + numerator / c);
+        let change = c * d;
         value *= change;
         if (change - 1.0).abs() < 1e-16 {
             break;

@@ -6,6 +6,7 @@
 
 mod beta;
 mod chi_squared;
+mod dunnett;
 mod fisher_f;
 mod gamma;
 mod noncentral_t;
@@ -15,13 +16,17 @@ mod root;
 mod saddle_point;
 mod scale;
 mod student_t;
+mod studentized_range;
+mod trapezoid;
 
 pub use chi_squared::ChiSquared;
+pub use dunnett::DunnettT;
 pub use fisher_f::FisherF;
 pub use noncentral_t::NoncentralT;
 pub use normal::Normal;
 pub use probability::Probability;
 pub use student_t::StudentT;
+pub use studentized_range::StudentizedRange;
 
 pub(crate) use beta::regularised_beta;
 

@@ -10,13 +10,19 @@ pub(super) struct Point {
 ///
 /// `rising` says whether the probability grows with x (a distribution function) or falls (a
 /// survival function). The search runs on `ln probability` against `ln x`, in which power-law
-/// tails are straight lines. Places beyond the largest double are given as the largest double.
+/// tails are straight lines. Places beyond the smallest or the largest double are given as that double.
 pub(super) fn positive_quantile(
     target: f64,
     start: f64,
     rising: bool,
     at: impl Fn(f64) -> Point,
 ) -> f64 {
+    for end in [f64::MIN_POSITIVE, f64::MAX] {
+        let beyond = at(end).probability < target;
+        if beyond == (rising == (end == f64::MAX)) {
+            return end;
+        }
+    }
     let log_target = libm::log(target);
     let (mut low, mut high) = (libm::log(f64::MIN_POSITIVE), libm::log(f64::MAX));
     let mut place = libm::log(start).clamp(low, high);

@@ -13,7 +13,7 @@ pub struct StudentT {
 }
 
 /// From here on the expansion about the normal distribution is exact to the last digit.
-const MANY: f64 = 1e5;
+const MANY: f64 = 1e4;
 
 impl StudentT {
     /// The distribution with `degrees_of_freedom`.
@@ -41,14 +41,20 @@ impl StudentT {
         if self.df >= MANY {
             return near_normal_survival(t, self.df);
         }
+        if t > 1e100 {
+            return self.far_tail(t);
+        }
         let square = t * t;
         // Of x = v/(v+t²) and y = t²/(v+t²) neither is taken as 1 minus the other.
-        let (x, y) = if square.is_infinite() {
-            (0.0, 1.0)
-        } else {
-            (self.df / (self.df + square), square / (self.df + square))
-        };
+        let (x, y) = (self.df / (self.df + square), square / (self.df + square));
         0.5 * regularised_beta(self.df / 2.0, 0.5, x, y).lower
+    }
+
+    /// The power law that the survival function becomes where 1 + v/t² is 1.
+    fn far_tail(self, t: f64) -> f64 {
+        let v = self.df;
+        let log_height = libm::log(height(v));
+        libm::exp(log_height + 0.5 * (v - 1.0) * libm::log(v) - v * libm::log(t))
     }
 
     /// The probability of a value of at most `t`.
@@ -117,7 +123,8 @@ fn near_normal_survival(t: f64, v: f64) -> f64 {
     if w > 40.0 {
         return 0.0;
     }
-    // sqrt((s/2)/sinh(s/2)) = 1 - s²/48 + s⁴/2560 - …; s² = w⁴/(v shrink)².
+    const SIXTH: f64 = (1.0 / 5670.0 + 1.0 / 4320.0 + 1.0 / 10_368.0) / 64.0;
+    // sqrt((s/2)/sinh(s/2)) = 1 - s²/48 + s⁴/2560 - …; s = w²/(v shrink).
     let scale = 1.0 / (v * shrink);
     let square = w * w;
     let gauss = Normal.density(w);
@@ -126,7 +133,10 @@ fn near_normal_survival(t: f64, v: f64) -> f64 {
     let moment_2 = square * w * gauss + 3.0 * moment_1;
     let moment_3 = square * square * w * gauss + 5.0 * moment_2;
     let moment_4 = square * square * square * w * gauss + 7.0 * moment_3;
-    let integral = moment_0 - moment_2 * scale * scale / 48.0 + moment_4 * scale.powi(4) / 2560.0;
+    let moment_5 = square.powi(4) * w * gauss + 9.0 * moment_4;
+    let moment_6 = square.powi(5) * w * gauss + 11.0 * moment_5;
+    let integral = moment_0 - moment_2 * scale * scale / 48.0 + moment_4 * scale.powi(4) / 2560.0
+        - moment_6 * scale.powi(6) * SIXTH;
     // Γ((v+1)/2) / (Γ(v/2) sqrt(v/2)), DLMF 5.11.13.
     let i = 1.0 / v;
     let constant = 1.0 - i * (0.25 - i * (1.0 / 32.0 + i * (5.0 / 128.0 - i * 21.0 / 2048.0)));
