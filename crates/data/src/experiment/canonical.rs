@@ -1,7 +1,6 @@
 //! The canonical content of an experiment: the same meaning, the same text.
 //!
-//! An experiment's identity is made of it, so it is part of the format: a file that means the
-//! same keeps its text in every later version. What does not count: comments, white space, how a
+//! An experiment's identity is made of it, so it is part of the format. What does not count: comments, white space, how a
 //! value is spelt (`"2m"` or `"120s"`), the order of keys in a table, the name of the file, and
 //! whether a default is written out. What does: everything else, the order of factors and levels
 //! included, since the order of the runs comes from it.
@@ -97,7 +96,14 @@ fn put_workload(lines: &mut Lines, workload: &Workload) {
         lines.put(&format!("parameter {}", text(name)), value(parameter));
     }
     lines.put("warmup_runs", warmup_runs.to_string());
-    let mut metrics: Vec<&Metric> = metrics.iter().collect();
+    // The workload's own metrics follow from its kind; those of the file count.
+    let mut metrics: Vec<&Metric> = metrics
+        .iter()
+        .filter(|metric| match parameters.get("metrics") {
+            Some(Value::Table(declared)) => declared.contains_key(&metric.name),
+            _ => false,
+        })
+        .collect();
     metrics.sort_by(|a, b| a.name.cmp(&b.name));
     for metric in metrics {
         put_metric(lines, "metric", metric);

@@ -43,7 +43,7 @@ impl SplitError {
             Self::Unclosed(_) => "close it, or put a backslash before it",
             Self::TrailingBackslash(_) => "write two backslashes for one, or leave it out",
             Self::Operator(_) => {
-                "put quotes around it if it is an argument, or set `shell = true` to run the command through `sh -c`"
+                "put quotes around it if it is an argument; what needs a shell is run by `sh -c '…'`, or with `shell = true` in [workload]"
             }
             Self::Empty => "name a program and its arguments",
         }

@@ -9,6 +9,7 @@ mod parse;
 mod programs;
 mod read;
 mod suggest;
+mod syntax;
 mod templates;
 mod toml_text;
 mod try_request;

@@ -7,6 +7,7 @@ use super::keys::Table;
 use super::read::{
     Reader, Section, analysis, design, factors, knobs, section_members, target, workload,
 };
+use super::syntax;
 use super::values::{self, Fault, quoted};
 use super::{AnalysisChoice, Design, Experiment, Factor};
 use crate::plan::full_factorial;
@@ -18,19 +19,21 @@ pub(super) fn parse(
     file_name: &str,
     vocabulary: &Vocabulary,
 ) -> Result<Experiment, Diagnostics> {
-    let (document, errors) = DeTable::parse_recoverable(source);
+    let (readable, mut errors) = syntax::readable(source);
+    let (document, more_errors) = DeTable::parse_recoverable(&readable);
+    errors.extend(more_errors);
     let mut reader = Reader::new(source);
     reader.broken = !errors.is_empty();
     let experiment = read(&mut reader, document.get_ref(), vocabulary);
     let mut faults = reader.faults;
     if !errors.is_empty() {
-        // A line that is broken as TOML is reported once, as that.
-        let broken: Vec<usize> = errors
-            .iter()
-            .map(|error| line_of(source, error.span().map_or(0, |span| span.start)))
-            .collect();
-        faults.retain(|fault| !broken.contains(&line_of(source, fault.span.start)));
-        faults.extend(errors.iter().map(syntax_fault));
+        let syntax = syntax::faults(source, document.get_ref(), &errors);
+        let is_lost = |place: usize| {
+            let mut lost = syntax.lost.iter();
+            lost.any(|lost| lost.start <= place && place <= lost.end)
+        };
+        faults.retain(|fault| !is_lost(fault.span.start));
+        faults.extend(syntax.faults);
     }
     match (Diagnostics::of(file_name, source, faults), experiment) {
         (None, Some(experiment)) => Ok(experiment),
@@ -46,33 +49,6 @@ pub(super) fn parse(
             };
             Err(Diagnostics::single(file_name, source, fault))
         }
-    }
-}
-
-fn line_of(source: &str, place: usize) -> usize {
-    source
-        .bytes()
-        .take(place)
-        .filter(|byte| *byte == b'\n')
-        .count()
-}
-
-/// A fault of the TOML itself.
-fn syntax_fault(error: &toml::de::Error) -> Diagnostic {
-    let message = error.message();
-    let remedy = if message.contains("duplicate key") {
-        "keep one of them"
-    } else if message.contains("quoted") {
-        "put the text in quotes"
-    } else {
-        "in TOML a line is `key = value` or `[table]`; texts stand in quotes, lists in [ ], tables in { }"
-    };
-    Diagnostic {
-        message: format!("this is not TOML: {message}"),
-        label: "here".to_owned(),
-        remedy: remedy.to_owned(),
-        span: error.span().unwrap_or(0..0),
-        context: Vec::new(),
     }
 }
 

@@ -10,7 +10,7 @@ pub fn nearest<'w>(word: &str, valid: impl IntoIterator<Item = &'w str>) -> Opti
             let distance = distance(&wanted, &offered);
             let longer = wanted.len().max(offered.len());
             let shorter = wanted.len().min(offered.len());
-            let near = distance <= (longer / 3).max(1) && distance < longer;
+            let near = distance <= (longer / 3).max(1) && 2 * distance < longer;
             // One begins with the other: `packets` for `packet`, `size` is too little to tell.
             let begins =
                 shorter >= 3 && (offered.starts_with(&wanted) || wanted.starts_with(&offered));
@@ -110,6 +110,12 @@ mod tests {
             Some("clocksource")
         );
         assert_eq!(nearest("x", ["y"]), None);
+    }
+
+    #[test]
+    fn short_words_must_agree_in_more_than_half() {
+        assert_eq!(nearest("of", ["on", "off"]), Some("off"));
+        assert_eq!(nearest("C2", ["C1", "C3"]), None);
     }
 
     #[test]

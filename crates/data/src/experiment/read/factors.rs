@@ -118,6 +118,9 @@ impl<'a> Names<'a> {
                     .map(|(name, _)| name.as_str()),
             );
         match suggest::nearest(name, names) {
+            Some(near) if self.is_placeholder(near) => {
+                format!("the workload has {{{near}}}: spell both alike")
+            }
             Some(near) => format!("did you mean `{near}`?"),
             None => {
                 let command = match self.workload.schema {
@@ -243,7 +246,7 @@ fn read_one(reader: &mut Reader<'_>, entry: &Entry<'_>, names: &Names<'_>) -> Re
         return factor;
     };
     factor.levels = levels(reader, entry, list, closed_list);
-    if let Some(levels) = &factor.levels {
+    if let Some(levels) = factor.levels.as_ref().filter(|_| list.len() < 2) {
         refuse_too_few(reader, entry, factor.kind, levels);
     }
     if let Some(schema) = parameter {
@@ -274,7 +277,7 @@ fn levels(
         };
         if let Some(first) = places.get(&level.to_string()) {
             let fault = Fault::new(
-                format!("{} stands there twice", quoted(&level.to_string())),
+                format!("stands there twice: {}", quoted(&level.to_string())),
                 "the same level again",
                 "leave one of them out",
             );
@@ -369,7 +372,11 @@ fn parameter_values(
             && texts[same] != text
         {
             let fault = Fault::new(
-                format!("{} is the same as {}", quoted(&text), quoted(&texts[same])),
+                format!(
+                    "stands there twice: {} is {}",
+                    quoted(&text),
+                    quoted(&texts[same])
+                ),
                 "the same level again",
                 "leave one of them out",
             );

@@ -8,7 +8,7 @@ use toml::de::DeValue;
 
 use super::{Reader, Section};
 use crate::experiment::suggest;
-use crate::experiment::templates;
+use crate::experiment::templates::{self, TemplateError};
 use crate::experiment::values::{self, Fault, Rate, quoted};
 use crate::experiment::{commands, read::metrics};
 use crate::vocabulary::{DefaultValue, ParameterKind, ParameterSchema};
@@ -123,7 +123,11 @@ pub fn placeholders(
                     "in here",
                     "write {factor} for a factor's level, and {{ or }} for a brace",
                 );
-                reader.fault(subject, span, fault);
+                let place = match &error {
+                    TemplateError::NoName(name) => reader.locate(span, &format!("{{{name}}}")),
+                    TemplateError::Unclosed | TemplateError::Unopened => reader.locate(span, text),
+                };
+                reader.fault(subject, &place, fault);
                 Vec::new()
             }
         },
@@ -210,7 +214,7 @@ fn command(
 fn choice(value: &DeValue<'_>, words: &[&str], later: &[&str]) -> Result<Value, Fault> {
     if let DeValue::Table(_) = value {
         return Err(Fault::not_yet(
-            "more than a word",
+            "a table of its own",
             format!("choose among {}", suggest::listed(words.iter().copied())),
         ));
     }

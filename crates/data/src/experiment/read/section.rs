@@ -268,12 +268,20 @@ fn unknown_key_remedy(name: &str, known: &[&str], table: Table) -> String {
     if let Some(near) = suggest::nearest(name, known.iter().copied()) {
         return format!("did you mean `{near}`?");
     }
+    let elsewhere = |other: &&Table| **other != table;
     let home = Table::ALL
         .iter()
-        .filter(|other| **other != table)
+        .filter(elsewhere)
         .find(|other| other.keys().iter().any(|key| key.name == name));
-    match home {
-        Some(home) => format!("`{name}` is a key of {}: move it there", home.title()),
+    if let Some(home) = home {
+        return format!("`{name}` is a key of {}: move it there", home.title());
+    }
+    let near_elsewhere = Table::ALL.iter().filter(elsewhere).find_map(|other| {
+        let keys = other.keys().iter().map(|key| key.name);
+        Some((suggest::nearest(name, keys)?, other.title()))
+    });
+    match near_elsewhere {
+        Some((near, title)) => format!("did you mean `{near}`, a key of {title}?"),
         None => format!("its keys are {}", suggest::listed(known.iter().copied())),
     }
 }

@@ -1,6 +1,12 @@
 //! What an experiment file may say, and what it is told when it says something else.
 
 mod accepted;
+mod broken;
+mod canonical;
+mod documentation;
+mod fuzz;
+mod treatments;
+mod tried;
 mod vocabulary;
 
 use super::{Diagnostics, Experiment};
