@@ -8,6 +8,7 @@ mod spread;
 
 pub use mean_interval::mean_interval;
 pub use moments::{Moments, moments_of_decimals};
+pub(crate) use quantile::sorted;
 pub use quantile::{median, quantile};
 pub use quantile_interval::{QuantileInterval, median_interval, quantile_interval};
 pub use spread::{mean_absolute_deviation, median_absolute_deviation};
