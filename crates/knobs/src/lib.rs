@@ -1,1 +1,40 @@
-//! The catalogue of a machine's settings: availability, journal, restore, guardian.
+//! The catalogue of a machine's settings: what they are, whether they can be had here, and how
+//! they are turned, read back and put back in every ending.
+//!
+//! [`Knobs`] is what the agent uses; [`states`] and [`vocabulary`] are for people and for the
+//! reader of experiment files; [`guardian::main`] is the process that puts a machine back when
+//! everything else has ended. Nothing here knows a workload, a plan or a store.
+#![cfg(target_os = "linux")]
+
+mod apply;
+mod availability;
+mod boot;
+mod catalogue;
+mod checksum;
+pub mod documentation;
+mod files;
+pub mod guardian;
+mod journal;
+mod knob;
+mod owners;
+mod pattern;
+mod restore;
+mod session;
+mod special;
+mod state_directory;
+mod states;
+mod taint;
+mod taking;
+mod value;
+
+#[cfg(test)]
+mod fake;
+
+pub use apply::ApplyError;
+pub use journal::JournalError;
+pub use knob::Refused;
+pub use owners::{OWNERS, Owner, running as running_owners};
+pub use session::{Applied, BeginError, Knobs, Options, SpawnSettings, plan_put_back, put_back};
+pub use state_directory::{StateDirectory, StateDirectoryError};
+pub use states::{state_of, states, vocabulary};
+pub use taking::Holder;

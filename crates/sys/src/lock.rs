@@ -54,6 +54,16 @@ impl MachineLock {
         }
     }
 
+    /// A lock that was inherited as a descriptor.
+    ///
+    /// # Errors
+    /// When the descriptor does not hold the lock of what it is open on.
+    pub fn from_inherited(descriptor: OwnedFd) -> io::Result<Self> {
+        // Taking a lock that the same open file description has changes nothing.
+        rustix::fs::flock(&descriptor, FlockOperation::NonBlockingLockExclusive)?;
+        Ok(Self(descriptor))
+    }
+
     /// Another descriptor of the same lock, to be handed to another process.
     ///
     /// # Errors
@@ -130,10 +140,13 @@ mod tests {
         // The inherited descriptor alone keeps the lock.
         let inherited = lock.try_clone().unwrap();
         drop(lock);
+        let inherited = MachineLock::from_inherited(inherited).unwrap();
         assert!(matches!(
             MachineLock::try_take(&root).unwrap(),
             TryLock::Held { .. }
         ));
+        let stranger = std::fs::File::open(directory.path()).unwrap();
+        assert!(MachineLock::from_inherited(stranger.into()).is_err());
         drop(inherited);
         assert!(matches!(
             MachineLock::try_take(&root).unwrap(),

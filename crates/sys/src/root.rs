@@ -162,6 +162,16 @@ impl Root {
         }
     }
 
+    /// Whether a file could be written: it is opened for writing and nothing is written.
+    ///
+    /// # Errors
+    /// As the kernel says: EROFS on a read-only mount, EACCES or EPERM without the permission or
+    /// where the file is one to read only, ENOENT where there is none.
+    pub fn writable(&self, absolute: &str) -> io::Result<()> {
+        let flags = OFlags::WRONLY | OFlags::NOCTTY | OFlags::NONBLOCK;
+        self.open_file(absolute, flags).map(drop)
+    }
+
     /// Opens a file that exists for reading and writing, for settings that hold as long as their
     /// descriptor is open. Closed on exec.
     ///

@@ -6,6 +6,11 @@ use std::io;
 /// The lowest score of proc(5)'s oom_score_adj: never chosen.
 const NEVER_CHOSEN: &str = "-1000";
 
+/// Whether the calling process acts as root.
+pub fn is_root() -> bool {
+    rustix::process::geteuid().is_root()
+}
+
 /// Makes the calling process a session of its own and ignores SIGINT, SIGQUIT, SIGHUP, SIGTERM
 /// and SIGTSTP. That it leads a session already is no error.
 ///

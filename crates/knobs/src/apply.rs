@@ -1,0 +1,243 @@
+//! Turning knobs: journalled first, written in the order of what rests on what, read back.
+
+use std::io;
+
+use knobstat_data::Level;
+use knobstat_data::messages::{Refusal, RefusalKind};
+use thiserror::Error;
+
+use crate::availability::Unavailable;
+use crate::files::Files;
+use crate::journal::{Journal, JournalError, Target};
+use crate::knob::{Knob, Refused, Write};
+use crate::value::line;
+
+/// Why a setting is not in force.
+#[derive(Debug, Error)]
+pub enum ApplyError {
+    /// There is no such knob.
+    #[error("there is no knob {name}; `knobstat knobs` lists those that there are")]
+    Unknown {
+        /// The name.
+        name: String,
+    },
+    /// The level cannot be had here.
+    #[error("{knob} cannot be {level}: {}{}", .why.reason, remedy(.why))]
+    Unavailable {
+        /// The knob.
+        knob: String,
+        /// The level.
+        level: Level,
+        /// Why, and what would help.
+        why: Unavailable,
+    },
+    /// The kernel refused the write.
+    #[error("{knob} could not be set to {level}: {}{}", .why.reason, remedy(.why))]
+    Write {
+        /// The knob.
+        knob: String,
+        /// The level.
+        level: Level,
+        /// The file or the command.
+        at: String,
+        /// What it means, and what would help.
+        why: Unavailable,
+        /// What the system says.
+        source: io::Error,
+    },
+    /// The write succeeded, and the knob does not read as set.
+    #[error("{knob} was set to {level} without an error, but {found}{}", .remedy.as_ref().map_or(String::new(), |remedy| format!("; {remedy}")))]
+    NotInForce {
+        /// The knob.
+        knob: String,
+        /// The level asked for.
+        level: Level,
+        /// What it reads instead, as the end of a sentence.
+        found: String,
+        /// What would help, where it is known.
+        remedy: Option<String>,
+    },
+    /// Nobody would put the machine back.
+    #[error(
+        "the guardian that puts the machine back has ended, so nothing more is changed; start the experiment again"
+    )]
+    Unguarded,
+    /// The machine was not taken.
+    #[error("settings can only be changed once the machine was taken for an experiment")]
+    NotBegun,
+    /// The journal failed.
+    #[error(transparent)]
+    Journal(#[from] JournalError),
+}
+
+fn remedy(why: &Unavailable) -> String {
+    why.remedy
+        .as_ref()
+        .map_or(String::new(), |remedy| format!("; {remedy}"))
+}
+
+impl From<&ApplyError> for Refusal {
+    fn from(error: &ApplyError) -> Self {
+        let kind = match error {
+            ApplyError::Unknown { .. } => RefusalKind::Request,
+            ApplyError::Journal(_) => RefusalKind::Disk,
+            ApplyError::NotBegun => RefusalKind::Protocol,
+            ApplyError::Unavailable { .. }
+            | ApplyError::Write { .. }
+            | ApplyError::NotInForce { .. }
+            | ApplyError::Unguarded => RefusalKind::Setting,
+        };
+        let text = error.to_string();
+        let (cause, remedy) = text
+            .split_once("; ")
+            .unwrap_or((&text, "`knobstat knobs` shows what this machine can take"));
+        Self {
+            kind,
+            cause: cause.to_owned(),
+            remedy: remedy.to_owned(),
+        }
+    }
+}
+
+/// Turns knobs of one machine, for one experiment.
+pub struct Turning<'a> {
+    /// The machine.
+    pub files: &'a dyn Files,
+    /// The experiment's journal.
+    pub journal: &'a mut Journal,
+    /// Whether changes of the machine's own settings are refused.
+    pub refused: Refused,
+    /// Whether the guardian is there, asked just before anything is written.
+    pub guarded: &'a dyn Fn() -> bool,
+}
+
+impl Turning<'_> {
+    /// Brings all these settings into force, lower orders first, and reads all of them again at
+    /// the end, because one may have reset another. Tells whether anything was written: what is
+    /// in force already is not.
+    ///
+    /// # Errors
+    /// The first setting that is not in force, and why. Those before it may be changed; the
+    /// journal has them.
+    pub fn turn_all(&mut self, settings: &[(Knob, Level)]) -> Result<bool, ApplyError> {
+        let mut ordered: Vec<&(Knob, Level)> = settings
+            .iter()
+            .filter(|(knob, _)| !knob.is_process())
+            .collect();
+        ordered.sort_by_key(|(knob, _)| knob.order());
+        let mut changed = false;
+        for (knob, level) in &ordered {
+            changed |= self.turn(knob, level)?;
+        }
+        for (knob, level) in &ordered {
+            self.verify(knob, level)?;
+        }
+        Ok(changed)
+    }
+
+    /// Brings one setting into force. Tells whether anything was written.
+    ///
+    /// # Errors
+    /// As [`Turning::turn_all`].
+    fn turn(&mut self, knob: &Knob, level: &Level) -> Result<bool, ApplyError> {
+        if knob.read(self.files).is_ok_and(|present| present == *level) {
+            return Ok(false);
+        }
+        let unavailable = |why| ApplyError::Unavailable {
+            knob: knob.name().to_owned(),
+            level: level.clone(),
+            why,
+        };
+        let plan = knob.plan(self.files, level).map_err(unavailable)?;
+        let mut announced: Vec<(Target, Vec<u8>)> = Vec::new();
+        for path in plan.side_effects {
+            if let Ok(bytes) = self.files.read(&path) {
+                let form = crate::value::Form::of(&bytes);
+                announced.push((Target::File { path, form }, bytes));
+            }
+        }
+        let mut writes: Vec<Write> = Vec::new();
+        for write in plan.writes {
+            let bytes = write
+                .target
+                .read(self.files)
+                .map_err(|source| self.failed(knob, level, &write.target, source))?;
+            if write.target.value(&bytes) != write.value {
+                announced.push((write.target.clone(), bytes));
+                writes.push(write);
+            }
+        }
+        if writes.is_empty() {
+            return Ok(false);
+        }
+        if let Some(why) = self.refused.of(self.files) {
+            return Err(unavailable(why));
+        }
+        if !(self.guarded)() {
+            return Err(ApplyError::Unguarded);
+        }
+        let targets: Vec<Target> = announced.iter().map(|(target, _)| target.clone()).collect();
+        self.journal.announce(self.files, announced)?;
+        let written = writes.iter().try_for_each(|write| {
+            self.write(knob, write)
+                .map_err(|source| self.failed(knob, level, &write.target, source))
+        });
+        // What is not there to be read (the CPU went offline) stays announced, so that whatever
+        // it will be counts as ours.
+        let readings: Vec<(Target, Vec<u8>)> = targets
+            .into_iter()
+            .filter_map(|target| {
+                let bytes = target.read(self.files).ok()?;
+                Some((target, bytes))
+            })
+            .collect();
+        self.journal.confirm(self.files, &readings)?;
+        written?;
+        self.verify(knob, level)?;
+        Ok(true)
+    }
+
+    fn write(&self, knob: &Knob, write: &Write) -> io::Result<()> {
+        match &write.target {
+            Target::File { path, .. } => self.files.write(path, &line(&write.value)),
+            Target::Command { .. } => self.files.run(&knob.set_command(&write.value)).map(drop),
+        }
+    }
+
+    fn verify(&self, knob: &Knob, level: &Level) -> Result<(), ApplyError> {
+        let found = match knob.read(self.files) {
+            Ok(present) if present == *level => return Ok(()),
+            Ok(present) => format!("it reads {present}"),
+            Err(unavailable) => unavailable.reason,
+        };
+        Err(ApplyError::NotInForce {
+            knob: knob.name().to_owned(),
+            level: level.clone(),
+            found,
+            remedy: knob.entry().and_then(|entry| {
+                entry
+                    .remedies
+                    .get(&level.to_string())
+                    .or(entry.suspect.as_ref())
+                    .cloned()
+            }),
+        })
+    }
+
+    fn failed(&self, knob: &Knob, level: &Level, target: &Target, source: io::Error) -> ApplyError {
+        let why = match target {
+            Target::File { path, .. } => knob.explain(self.files, path, &source),
+            Target::Command { .. } => Unavailable::new(
+                format!("a command of it failed: {source}"),
+                "run the command by hand and put it right in the experiment file",
+            ),
+        };
+        ApplyError::Write {
+            knob: knob.name().to_owned(),
+            level: level.clone(),
+            at: target.label().to_owned(),
+            why,
+            source,
+        }
+    }
+}

@@ -1,0 +1,136 @@
+//! The catalogue as a page for people.
+
+use std::fmt::Write as _;
+
+use knobstat_data::vocabulary::Scope;
+
+use crate::catalogue::{Catalogue, Entry, Mechanism};
+
+const INTRODUCTION: &str = "\
+# Knobs
+
+Every setting that knobstat knows by a name of its own. `knobstat knobs` shows what they are on
+this machine; `knobstat knobs NAME` shows one. This page is made from
+`crates/knobs/catalogue/linux.toml`.
+
+Besides these, any name of these forms is a knob, and so is any that an experiment file declares
+itself with three commands (`[knobs.NAME]`):
+
+- `sysctl:NAME`, such as `sysctl:vm.swappiness`: a file beneath `/proc/sys`.
+- `sysfs:PATH`, such as `sysfs:/sys/kernel/mm/ksm/pages_to_scan`: a file beneath `/sys`.
+- `cmdline:NAME`, such as `cmdline:mitigations`: a word of the kernel's command line, with the
+  level `absent` where it is not there and `present` where it has no value. Read only: another
+  level needs another boot.
+
+When a change takes effect: *runtime* knobs are turned between runs and put back at the end;
+*process* knobs are given to the workload alone; *boot* and *build* knobs are read, and another
+level than the present one is named with what would bring it.
+";
+
+/// The page `docs/knobs.md`.
+pub fn markdown() -> String {
+    let mut page = INTRODUCTION.to_owned();
+    for entry in Catalogue::linux().entries() {
+        page.push('\n');
+        page.push_str(&of_entry(entry));
+    }
+    page
+}
+
+/// What is to be known of one knob of the catalogue.
+pub fn of(name: &str) -> Option<String> {
+    Catalogue::linux().entry(name).map(of_entry)
+}
+
+fn of_entry(entry: &Entry) -> String {
+    let mut text = format!(
+        "## {}\n\n{}. {}\n\n",
+        entry.name,
+        entry.summary,
+        entry.documentation.trim()
+    );
+    let scope = match entry.scope {
+        Scope::Runtime => "runtime",
+        Scope::Process => "process",
+        Scope::Boot => "boot",
+        Scope::Build => "build",
+    };
+    let mut item = |name: &str, value: &str| {
+        if !value.is_empty() {
+            // Writing to a String cannot fail.
+            let _ = writeln!(text, "- {name}: {value}");
+        }
+    };
+    item("Takes effect", scope);
+    if let Some(levels) = &entry.levels {
+        item("Levels", &code(levels));
+    }
+    if let Mechanism::Files { places } = &entry.mechanism {
+        let files: Vec<String> = places.iter().map(|place| starred(&place.files)).collect();
+        item(
+            if files.len() > 1 {
+                "Where (the first that is there)"
+            } else {
+                "Where"
+            },
+            &code(&files),
+        );
+        if let Some(available) = places.iter().find_map(|place| place.available.as_deref()) {
+            item("Levels of this machine", &code(&[starred(available)]));
+        }
+        let mut side_effects: Vec<String> = places
+            .iter()
+            .flat_map(|place| &place.side_effects)
+            .map(|pattern| starred(pattern))
+            .collect();
+        side_effects.dedup();
+        item(
+            "Changes as well, and put back with it",
+            &code(&side_effects),
+        );
+    }
+    item(
+        "How to see it in force",
+        entry.effect.as_deref().unwrap_or_default(),
+    );
+    item("What defeats it", &entry.defeated_by.join("; "));
+    item("Who else turns it", &entry.turned_by.join(", "));
+    for (level, remedy) in &entry.remedies {
+        item(&format!("Where `{level}` is not offered"), remedy);
+    }
+    text
+}
+
+fn starred(pattern: &str) -> String {
+    pattern.replace('#', "*")
+}
+
+fn code(words: &[String]) -> String {
+    words
+        .iter()
+        .map(|word| format!("`{word}`"))
+        .collect::<Vec<_>>()
+        .join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// With this variable set the page is written instead of compared.
+    const WRITE: &str = "KNOBSTAT_WRITE_DOCS";
+
+    #[test]
+    fn the_page_in_docs_is_current() {
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/knobs.md");
+        if std::env::var_os(WRITE).is_some() {
+            std::fs::write(path, markdown()).unwrap();
+        }
+        let page = std::fs::read_to_string(path).unwrap_or_default();
+        assert!(
+            page == markdown(),
+            "docs/knobs.md is not what the catalogue says; write it with \
+             `{WRITE}=1 cargo test -p knobstat-knobs documentation`"
+        );
+    }
+}

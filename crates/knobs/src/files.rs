@@ -1,0 +1,220 @@
+//! The only way to the machine: the files of settings, the commands of own knobs, and the
+//! journal's storage. Tests put a scripted machine in its place.
+
+use std::io;
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+
+use knobstat_sys::durable::{self, AppendFile};
+use knobstat_sys::root::{FileSystemKind, Root};
+
+use crate::state_directory::StateDirectory;
+
+/// A machine's settings and the storage of its journal.
+pub trait Files {
+    /// The bytes of a setting's file.
+    ///
+    /// # Errors
+    /// As the kernel says.
+    fn read(&self, path: &str) -> io::Result<Vec<u8>>;
+
+    /// Writes to a setting's file, which must exist, with one write.
+    ///
+    /// # Errors
+    /// As the kernel says.
+    fn write(&self, path: &str, bytes: &[u8]) -> io::Result<()>;
+
+    /// Whether a file could be opened for writing; nothing is written.
+    ///
+    /// # Errors
+    /// As the kernel says: EROFS, EACCES, EPERM, ENOENT.
+    fn writable(&self, path: &str) -> io::Result<()>;
+
+    /// Whether a file or directory exists.
+    fn exists(&self, path: &str) -> bool;
+
+    /// The names in a directory, sorted.
+    ///
+    /// # Errors
+    /// As the kernel says.
+    fn list(&self, directory: &str) -> io::Result<Vec<String>>;
+
+    /// Whether a path leads to a file of the kernel (sysfs, procfs and their like), so that
+    /// writing it is turning a setting and nothing else. Always true in a laid-out tree.
+    fn is_setting(&self, path: &str) -> bool;
+
+    /// Whether the files keep their bytes as written (a laid-out tree), instead of showing what
+    /// the kernel made of them.
+    fn keeps_bytes(&self) -> bool;
+
+    /// Whether the settings are the machine's own, not those of a laid-out tree.
+    fn is_machine(&self) -> bool;
+
+    /// Where a path lies, for a message or for a command that a person would type.
+    fn location(&self, path: &str) -> PathBuf;
+
+    /// Runs a command of an own knob and returns what it printed.
+    ///
+    /// # Errors
+    /// When it cannot be started, or ends with another code than 0.
+    fn run(&self, command: &[String]) -> io::Result<Vec<u8>>;
+
+    /// Where the journal lies, for messages.
+    fn journal_location(&self) -> PathBuf;
+
+    /// The journal's bytes; none where there is no journal.
+    ///
+    /// # Errors
+    /// When it is there and cannot be read.
+    fn read_journal(&self) -> io::Result<Option<Vec<u8>>>;
+
+    /// Appends to the journal and waits for the disk.
+    ///
+    /// # Errors
+    /// When it cannot be made durable: then nothing may be changed.
+    fn append_journal(&self, bytes: &[u8]) -> io::Result<()>;
+
+    /// Replaces the journal whole and waits for the disk.
+    ///
+    /// # Errors
+    /// When it cannot be made durable; the old journal is then in place.
+    fn replace_journal(&self, bytes: &[u8]) -> io::Result<()>;
+
+    /// Removes the journal and waits for the disk. None there is no error.
+    ///
+    /// # Errors
+    /// When it cannot be removed.
+    fn remove_journal(&self) -> io::Result<()>;
+}
+
+/// The files beneath a root, and the journal in its state directory.
+#[derive(Clone, Debug)]
+pub struct RootedFiles {
+    root: Root,
+    state: Option<StateDirectory>,
+}
+
+impl RootedFiles {
+    /// The files beneath a root, with the journal kept in a state directory.
+    pub fn new(root: Root, state: StateDirectory) -> Self {
+        Self {
+            root,
+            state: Some(state),
+        }
+    }
+
+    /// The files beneath a root, to be looked at only: there is no place for a journal, and so
+    /// nothing can be turned.
+    pub fn to_look_at(root: Root) -> Self {
+        Self { root, state: None }
+    }
+
+    fn state(&self) -> io::Result<&StateDirectory> {
+        self.state.as_ref().ok_or_else(|| {
+            io::Error::new(io::ErrorKind::Unsupported, "no state directory was given")
+        })
+    }
+}
+
+impl Files for RootedFiles {
+    fn read(&self, path: &str) -> io::Result<Vec<u8>> {
+        self.root.read_bytes(path)
+    }
+
+    fn write(&self, path: &str, bytes: &[u8]) -> io::Result<()> {
+        self.root.write_bytes(path, bytes)
+    }
+
+    fn writable(&self, path: &str) -> io::Result<()> {
+        self.root.writable(path)
+    }
+
+    fn exists(&self, path: &str) -> bool {
+        self.root.exists(path)
+    }
+
+    fn list(&self, directory: &str) -> io::Result<Vec<String>> {
+        self.root.list(directory)
+    }
+
+    fn is_setting(&self, path: &str) -> bool {
+        !self.root.is_real()
+            || self
+                .root
+                .file_system(path)
+                .is_ok_and(|system| system.kind != FileSystemKind::Other)
+    }
+
+    fn keeps_bytes(&self) -> bool {
+        !self.root.is_real()
+    }
+
+    fn is_machine(&self) -> bool {
+        self.root.is_real()
+    }
+
+    fn location(&self, path: &str) -> PathBuf {
+        self.root.resolve(path)
+    }
+
+    fn run(&self, command: &[String]) -> io::Result<Vec<u8>> {
+        let Some((program, arguments)) = command.split_first() else {
+            return Err(io::Error::new(
+                io::ErrorKind::InvalidInput,
+                "the command has no words",
+            ));
+        };
+        let output = Command::new(program)
+            .args(arguments)
+            .env("KNOBSTAT_ROOT", self.root.path())
+            .current_dir("/")
+            .stdin(Stdio::null())
+            .output()?;
+        if output.status.success() {
+            return Ok(output.stdout);
+        }
+        let said = String::from_utf8_lossy(&output.stderr);
+        let said = said.trim().lines().next_back().unwrap_or("it said nothing");
+        Err(io::Error::other(format!("{} ({said})", output.status)))
+    }
+
+    fn journal_location(&self) -> PathBuf {
+        self.state
+            .as_ref()
+            .map_or_else(|| PathBuf::from("journal"), StateDirectory::journal)
+    }
+
+    fn read_journal(&self) -> io::Result<Option<Vec<u8>>> {
+        match std::fs::read(self.state()?.journal()) {
+            Ok(bytes) => Ok(Some(bytes)),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    fn append_journal(&self, bytes: &[u8]) -> io::Result<()> {
+        let state = self.state()?;
+        state.create()?;
+        AppendFile::open(&state.journal())?.append(bytes)
+    }
+
+    fn replace_journal(&self, bytes: &[u8]) -> io::Result<()> {
+        let state = self.state()?;
+        state.create()?;
+        durable::replace(&state.journal(), bytes)
+    }
+
+    fn remove_journal(&self) -> io::Result<()> {
+        let state = self.state()?;
+        if !state.path().exists() {
+            return Ok(());
+        }
+        durable::remove(&state.journal())?;
+        // A machine laid out in a tree leaves nothing behind once it is put back. A directory
+        // that is not empty stays.
+        if !self.root.is_real() {
+            let _ = std::fs::remove_dir(state.path());
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,458 @@
+//! One knob: read, offered levels, and what has to be written for a level.
+
+use std::borrow::Cow;
+use std::io;
+
+use knobstat_data::Level;
+use knobstat_data::experiment::OwnKnob;
+use knobstat_data::messages::Availability;
+use knobstat_data::vocabulary::Scope;
+
+use crate::availability::{Unavailable, errno_name, explain, probe};
+use crate::catalogue::{Catalogue, Entry, Fact, Mechanism, Place};
+use crate::files::Files;
+use crate::journal::Target;
+use crate::special::{idle_states, kernel_fact, written};
+
+/// The file that says whether the kernel lays address spaces out at random.
+const RANDOMIZE: &str = "/proc/sys/kernel/randomize_va_space";
+
+/// A knob, whether the catalogue has it, its name says where it is, or the file declared it.
+#[derive(Clone, Debug)]
+pub enum Knob {
+    /// One with an entry.
+    Entry(Cow<'static, Entry>),
+    /// One of the experiment file's own.
+    Own(OwnKnob),
+}
+
+/// What has to be written for a level.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Plan {
+    /// Files that the writes change as well.
+    pub side_effects: Vec<String>,
+    /// The writes, in their order.
+    pub writes: Vec<Write>,
+}
+
+/// One value written to one setting.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Write {
+    /// The setting.
+    pub target: Target,
+    /// The value.
+    pub value: String,
+}
+
+impl Knob {
+    /// The knob of this name: an own one, one of the catalogue, or `sysctl:NAME`, `sysfs:PATH`,
+    /// `cmdline:NAME`.
+    pub fn find(name: &str, own: &[OwnKnob]) -> Option<Self> {
+        if let Some(own) = own.iter().find(|own| own.name == name) {
+            return Some(Self::Own(own.clone()));
+        }
+        if let Some(entry) = Catalogue::linux().entry(name) {
+            return Some(Self::Entry(Cow::Borrowed(entry)));
+        }
+        let (kind, rest) = name.split_once(':')?;
+        let entry = match kind {
+            "sysctl" => file_entry(name, &sysctl_path(rest)?, "a sysctl of the kernel"),
+            "sysfs" => file_entry(name, &sysfs_path(rest)?, "a file of sysfs"),
+            "cmdline" => fact_entry(name, rest)?,
+            _ => return None,
+        };
+        Some(Self::Entry(Cow::Owned(entry)))
+    }
+
+    /// Its name.
+    pub fn name(&self) -> &str {
+        match self {
+            Self::Entry(entry) => &entry.name,
+            Self::Own(own) => &own.name,
+        }
+    }
+
+    /// One line on what it is.
+    pub fn summary(&self) -> &str {
+        match self {
+            Self::Entry(entry) => &entry.summary,
+            Self::Own(_) => "a knob of the experiment file",
+        }
+    }
+
+    /// When a change of it takes effect.
+    pub fn scope(&self) -> Scope {
+        match self {
+            Self::Entry(entry) => entry.scope,
+            Self::Own(own) => own.scope,
+        }
+    }
+
+    /// Its place in the order of changes: own knobs come last, after everything they may rest on.
+    pub fn order(&self) -> u32 {
+        match self {
+            Self::Entry(entry) => entry.order,
+            Self::Own(_) => u32::MAX,
+        }
+    }
+
+    /// Its entry, where it has one.
+    pub fn entry(&self) -> Option<&Entry> {
+        match self {
+            Self::Entry(entry) => Some(entry),
+            Self::Own(_) => None,
+        }
+    }
+
+    /// Whether it is handed to the process that is started, and never written.
+    pub fn is_process(&self) -> bool {
+        self.entry()
+            .is_some_and(|entry| matches!(entry.mechanism, Mechanism::AddressRandomization))
+    }
+
+    /// The level in force.
+    ///
+    /// # Errors
+    /// Why it cannot be told.
+    pub fn read(&self, files: &dyn Files) -> Result<Level, Unavailable> {
+        match self {
+            Self::Entry(entry) => match &entry.mechanism {
+                Mechanism::Files { places } => written::read(files, entry, places),
+                Mechanism::IdleStates => idle_states::read(files, entry),
+                Mechanism::KernelFact { fact } => kernel_fact::read(files, fact),
+                Mechanism::AddressRandomization => randomization(files),
+            },
+            Self::Own(own) => match own_target(own).read(files) {
+                Ok(bytes) => Ok(Level::text(own_target(own).value(&bytes))),
+                Err(error) => Err(Unavailable::new(
+                    format!("its `get` command failed: {error}"),
+                    "run the command by hand and put it right in the experiment file",
+                )),
+            },
+        }
+    }
+
+    /// The levels to show for it: those that the machine offers, and those that it could have.
+    pub fn levels(&self, files: &dyn Files) -> Vec<Level> {
+        let mut levels: Vec<String> = Vec::new();
+        if let Self::Entry(entry) = self {
+            match &entry.mechanism {
+                Mechanism::Files { places } => {
+                    levels.extend(written::offered(files, entry, places).unwrap_or_default());
+                }
+                Mechanism::IdleStates => levels.extend(idle_states::offered(files, entry)),
+                Mechanism::KernelFact { .. } | Mechanism::AddressRandomization => {}
+            }
+            levels.extend(entry.levels.iter().flatten().cloned());
+            levels.extend(entry.remedies.keys().cloned());
+        }
+        levels.extend(self.read(files).ok().map(|level| level.to_string()));
+        let mut shown: Vec<Level> = Vec::new();
+        for level in levels.into_iter().map(Level::text) {
+            if !shown.contains(&level) {
+                shown.push(level);
+            }
+        }
+        shown
+    }
+
+    /// What has to be written for a level. Whether it may be written is not asked.
+    ///
+    /// # Errors
+    /// Why the level cannot be had here.
+    pub fn plan(&self, files: &dyn Files, level: &Level) -> Result<Plan, Unavailable> {
+        let text = level.to_string();
+        match self {
+            Self::Entry(entry) => match &entry.mechanism {
+                Mechanism::Files { places } => written::plan(files, entry, places, &text),
+                Mechanism::IdleStates => idle_states::plan(files, entry, &text),
+                Mechanism::KernelFact { fact } => {
+                    let present = kernel_fact::read(files, fact)?;
+                    if present == *level {
+                        Ok(Plan::default())
+                    } else {
+                        Err(kernel_fact::needs_boot(fact, &present, &text))
+                    }
+                }
+                Mechanism::AddressRandomization => plan_randomization(files, &text),
+            },
+            Self::Own(own) if own.scope.needs_boot() => match self.read(files)? {
+                present if present == *level => Ok(Plan::default()),
+                present => Err(Unavailable::new(
+                    format!("it is {present}, and another level needs another boot"),
+                    format!("boot with it at {level}, then start the experiment again"),
+                )),
+            },
+            Self::Own(own) => {
+                self.read(files)?;
+                Ok(Plan {
+                    side_effects: Vec::new(),
+                    writes: vec![Write {
+                        target: own_target(own),
+                        value: text,
+                    }],
+                })
+            }
+        }
+    }
+
+    /// The command that sets a value of an own knob.
+    pub fn set_command(&self, value: &str) -> Vec<String> {
+        match self {
+            Self::Entry(_) => Vec::new(),
+            Self::Own(own) => with_value(&own.set, value),
+        }
+    }
+
+    /// Whether a level can be had. One that is in force already can.
+    pub fn availability(&self, files: &dyn Files, level: &Level, refusal: Refused) -> Availability {
+        match self.obstacle(files, level, refusal) {
+            None => Availability::Available,
+            Some(unavailable) => unavailable.into(),
+        }
+    }
+
+    /// Whether it can be turned at all: whether its present level could be written.
+    pub fn settable(&self, files: &dyn Files, refusal: Refused) -> Availability {
+        if self.scope().needs_boot() {
+            return Unavailable::without_remedy("it is decided when the machine boots").into();
+        }
+        let plan = self
+            .read(files)
+            .and_then(|present| self.plan(files, &present));
+        match plan.and_then(|plan| writable(files, &plan, refusal)) {
+            Ok(()) => Availability::Available,
+            Err(unavailable) => unavailable.into(),
+        }
+    }
+
+    fn obstacle(&self, files: &dyn Files, level: &Level, refusal: Refused) -> Option<Unavailable> {
+        if !self.is_process() && self.read(files).is_ok_and(|present| present == *level) {
+            return None;
+        }
+        let plan = match self.plan(files, level) {
+            Ok(plan) => plan,
+            Err(unavailable) => return Some(unavailable),
+        };
+        writable(files, &plan, refusal).err()
+    }
+
+    /// What it means that the kernel refused a write of this knob.
+    pub fn explain(&self, files: &dyn Files, path: &str, error: &io::Error) -> Unavailable {
+        self.entry()
+            .and_then(|entry| refusal(entry, error))
+            .unwrap_or_else(|| explain(files, &[path], error))
+    }
+}
+
+/// Whether what has to be written may be written; nothing is.
+fn writable(files: &dyn Files, plan: &Plan, refusal: Refused) -> Result<(), Unavailable> {
+    if plan.writes.is_empty() {
+        return Ok(());
+    }
+    if let Some(unavailable) = refusal.of(files) {
+        return Err(unavailable);
+    }
+    let paths: Vec<&str> = plan
+        .writes
+        .iter()
+        .filter_map(|write| match &write.target {
+            Target::File { path, .. } => Some(path.as_str()),
+            Target::Command { .. } => None,
+        })
+        .collect();
+    probe(files, &paths)
+}
+
+/// Whether every change of the machine's own settings is refused (`KNOBSTAT_NO_KNOBS=1`).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Refused(pub bool);
+
+impl Refused {
+    /// As the environment says: set to anything but nothing and `0`.
+    pub fn from_environment() -> Self {
+        Self(
+            std::env::var_os("KNOBSTAT_NO_KNOBS")
+                .is_some_and(|value| !value.is_empty() && value != "0"),
+        )
+    }
+
+    /// The reason, where it applies. Laid-out trees are never meant.
+    pub fn of(self, files: &dyn Files) -> Option<Unavailable> {
+        (self.0 && files.is_machine()).then(|| {
+            Unavailable::new(
+                "KNOBSTAT_NO_KNOBS is set, which refuses every change of this machine's settings",
+                "unset KNOBSTAT_NO_KNOBS",
+            )
+        })
+    }
+}
+
+/// What an error of a write means for this knob, where the catalogue knows.
+pub fn refusal(entry: &Entry, error: &io::Error) -> Option<Unavailable> {
+    entry.refused.get(errno_name(error)?).cloned()
+}
+
+/// The words of a command with `{value}` replaced.
+pub fn with_value(command: &[String], value: &str) -> Vec<String> {
+    command
+        .iter()
+        .map(|word| word.replace("{value}", value))
+        .collect()
+}
+
+fn own_target(own: &OwnKnob) -> Target {
+    Target::Command {
+        knob: own.name.clone(),
+        get: own.get.clone(),
+        restore: own.restore.clone(),
+    }
+}
+
+fn randomization(files: &dyn Files) -> Result<Level, Unavailable> {
+    let bytes = files.read(RANDOMIZE).map_err(|error| {
+        Unavailable::without_remedy(format!("{RANDOMIZE} cannot be read: {error}"))
+    })?;
+    let off = String::from_utf8_lossy(&bytes).trim() == "0";
+    Ok(Level::text(if off { "off" } else { "on" }))
+}
+
+fn plan_randomization(files: &dyn Files, level: &str) -> Result<Plan, Unavailable> {
+    match level {
+        "off" => Ok(Plan::default()),
+        "on" if randomization(files)? == Level::text("on") => Ok(Plan::default()),
+        "on" => Err(Unavailable::new(
+            "the kernel lays no address space out at random (kernel.randomize_va_space is 0)",
+            "set kernel.randomize_va_space to 2, its default",
+        )),
+        other => Err(Unavailable::without_remedy(format!(
+            "{other} is no level of aslr: it has on, off"
+        ))),
+    }
+}
+
+/// The file of a sysctl, by its name with dots or with slashes as sysctl(8) takes it: where the
+/// first separator is a slash, dots are part of names (`net/ipv4/conf/eth0.1/forwarding`).
+fn sysctl_path(name: &str) -> Option<String> {
+    let first = name.find(['.', '/'])?;
+    let relative = if name[first..].starts_with('/') {
+        name.to_owned()
+    } else {
+        name.chars()
+            .map(|character| match character {
+                '.' => '/',
+                '/' => '.',
+                other => other,
+            })
+            .collect()
+    };
+    plain_path("/proc/sys", &relative)
+}
+
+/// The file of `sysfs:PATH`, which may be given with or without `/sys` before it.
+fn sysfs_path(path: &str) -> Option<String> {
+    plain_path("/sys", path.strip_prefix("/sys/").unwrap_or(path))
+}
+
+/// A path beneath a directory that does not leave it by its own words, and holds no pattern.
+fn plain_path(directory: &str, relative: &str) -> Option<String> {
+    let relative = relative.trim_matches('/');
+    let plain = !relative.is_empty()
+        && !relative.contains(['#', '\n', '\0'])
+        && relative
+            .split('/')
+            .all(|part| !part.is_empty() && part != "." && part != "..");
+    plain.then(|| format!("{directory}/{relative}"))
+}
+
+/// An entry for one file that is not in the catalogue.
+fn file_entry(name: &str, path: &str, summary: &str) -> Entry {
+    Entry {
+        name: name.to_owned(),
+        summary: format!("{path}, {summary}"),
+        documentation: String::new(),
+        scope: Scope::Runtime,
+        // After every knob of the catalogue: the order of what it may rest on is not known.
+        order: u32::MAX - 1,
+        levels: None,
+        effect: None,
+        defeated_by: Vec::new(),
+        turned_by: vec!["tuned".to_owned()],
+        suspect: None,
+        missing: Some(Unavailable::new(
+            format!("{path} does not exist here"),
+            "look whether this kernel has it, under this name, with its module loaded",
+        )),
+        missing_in_guest: None,
+        remedies: Default::default(),
+        refused: Default::default(),
+        mechanism: Mechanism::Files {
+            places: vec![Place {
+                files: path.to_owned(),
+                values: Default::default(),
+                available: None,
+                form: None,
+                side_effects: Vec::new(),
+                stuck: Default::default(),
+            }],
+        },
+    }
+}
+
+fn fact_entry(name: &str, word: &str) -> Option<Entry> {
+    let plain =
+        !word.is_empty() && !word.contains(|c: char| c.is_whitespace() || "=\"".contains(c));
+    plain.then(|| Entry {
+        scope: Scope::Boot,
+        order: 0,
+        turned_by: Vec::new(),
+        missing: None,
+        mechanism: Mechanism::KernelFact {
+            fact: Fact::CommandLine(word.to_owned()),
+        },
+        ..file_entry(name, word, "a word of the kernel's command line")
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_sysctl_is_named_with_dots_or_slashes() {
+        for (name, path) in [
+            ("kernel.nmi_watchdog", Some("/proc/sys/kernel/nmi_watchdog")),
+            (
+                "net/ipv4/conf/eth0.1/forwarding",
+                Some("/proc/sys/net/ipv4/conf/eth0.1/forwarding"),
+            ),
+            (
+                "net.ipv4.conf.eth0/1.forwarding",
+                Some("/proc/sys/net/ipv4/conf/eth0.1/forwarding"),
+            ),
+            ("kernel", None),
+            ("kernel...x", None),
+            ("kernel/../../etc/passwd", None),
+        ] {
+            assert_eq!(sysctl_path(name).as_deref(), path, "{name}");
+        }
+    }
+
+    #[test]
+    fn a_sysfs_path_does_not_leave_sysfs() {
+        assert_eq!(sysfs_path("/sys/a/b").as_deref(), Some("/sys/a/b"));
+        assert_eq!(sysfs_path("a/b").as_deref(), Some("/sys/a/b"));
+        for path in ["", "/", "../etc", "/sys/../etc", "a//b", "a#"] {
+            assert_eq!(sysfs_path(path), None, "{path}");
+        }
+    }
+
+    #[test]
+    fn names_outside_the_catalogue_are_found_by_their_kind() {
+        assert!(Knob::find("sysctl:vm.swappiness", &[]).is_some());
+        assert!(Knob::find("cmdline:nohz", &[]).is_some());
+        assert!(Knob::find("cmdline:", &[]).is_none());
+        assert!(Knob::find("registry:x", &[]).is_none());
+        assert!(Knob::find("nonsense", &[]).is_none());
+    }
+}

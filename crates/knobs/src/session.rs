@@ -1,0 +1,453 @@
+//! The knobs of one machine as the agent uses them: asked about, taken, turned, read, put back.
+
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd};
+use std::path::PathBuf;
+use std::time::Duration;
+
+use knobstat_data::experiment::OwnKnob;
+use knobstat_data::messages::{Availability, Refusal, RefusalKind, Restoration};
+use knobstat_data::observation::{KnobReading, Taint};
+use knobstat_data::words::Setting;
+use knobstat_data::{ExperimentId, Level};
+use knobstat_sys::lock::MachineLock;
+use knobstat_sys::processes;
+use knobstat_sys::root::Root;
+use thiserror::Error;
+
+use crate::apply::{ApplyError, Turning};
+use crate::availability::Unavailable;
+use crate::boot::boot_id;
+use crate::files::RootedFiles;
+use crate::guardian::{Arguments, Guardian, GuardianError};
+use crate::journal::{Header, Journal, JournalError};
+use crate::knob::{Knob, Refused};
+use crate::owners::{self, Owner};
+use crate::restore;
+use crate::state_directory::StateDirectory;
+use crate::taint;
+use crate::taking::{Holder, Taking, take};
+
+/// How knobs are turned.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// Whether values that somebody else wrote are put back as well.
+    pub overwrite_others: bool,
+    /// Whether changes of the machine's own settings are refused.
+    pub refused: Refused,
+    /// The program that becomes the guardian.
+    pub program: PathBuf,
+    /// How long a guardian that still puts the machine back is waited for.
+    pub patience: Duration,
+}
+
+impl Default for Options {
+    /// As the environment says, with the running program as the guardian, waited for 10 seconds.
+    fn default() -> Self {
+        Self {
+            overwrite_others: false,
+            refused: Refused::from_environment(),
+            program: PathBuf::from("/proc/self/exe"),
+            patience: Duration::from_secs(10),
+        }
+    }
+}
+
+/// Why the machine could not be taken.
+#[derive(Debug, Error)]
+pub enum BeginError {
+    /// Another experiment has it.
+    #[error("{}", busy(.0))]
+    Busy(Holder),
+    /// What an earlier experiment left behind could not be put back.
+    #[error(
+        "an earlier experiment left settings behind that could not be put back: {}; put them back by hand, then run `knobstat restore`",
+        reasons(.0)
+    )]
+    LeftBehind(Restoration),
+    /// The root cannot be locked.
+    #[error(
+        "the machine cannot be taken: its root {path} cannot be locked ({source}); use a root on a local file system"
+    )]
+    Lock {
+        /// The root.
+        path: PathBuf,
+        /// What the system says.
+        source: io::Error,
+    },
+    /// The journal failed.
+    #[error(transparent)]
+    Journal(#[from] JournalError),
+    /// There is no guardian.
+    #[error(transparent)]
+    Guardian(#[from] GuardianError),
+}
+
+fn busy(holder: &Holder) -> String {
+    let who = match (&holder.experiment, holder.pid) {
+        (Some(experiment), Some(pid)) => format!("experiment {experiment} (process {pid})"),
+        (Some(experiment), None) => format!("experiment {experiment}"),
+        (None, Some(pid)) => format!("process {pid}"),
+        (None, None) => "another process".to_owned(),
+    };
+    if holder.putting_back {
+        format!("{who} has ended and its guardian still puts the machine back; try again later")
+    } else {
+        format!("{who} runs on this machine; wait for its end, or interrupt it")
+    }
+}
+
+fn reasons(restoration: &Restoration) -> String {
+    restoration
+        .failed
+        .iter()
+        .map(|failure| format!("{} (`{}`)", failure.reason, failure.command))
+        .collect::<Vec<_>>()
+        .join(", ")
+}
+
+impl From<&BeginError> for Refusal {
+    fn from(error: &BeginError) -> Self {
+        let kind = match error {
+            BeginError::Busy(_) => RefusalKind::Busy,
+            BeginError::LeftBehind(_) => RefusalKind::Restore,
+            BeginError::Lock { .. } | BeginError::Journal(_) => RefusalKind::Disk,
+            BeginError::Guardian(_) => RefusalKind::Setting,
+        };
+        let text = error.to_string();
+        let (cause, remedy) = text
+            .rsplit_once("; ")
+            .unwrap_or((&text, "`knobstat doctor` looks at this machine"));
+        Self {
+            kind,
+            cause: cause.to_owned(),
+            remedy: remedy.to_owned(),
+        }
+    }
+}
+
+/// What a process that is started is to be given instead of a setting of the machine.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SpawnSettings {
+    /// Whether its address space is not to be laid out at random (personality(2),
+    /// ADDR_NO_RANDOMIZE).
+    pub disable_address_randomization: bool,
+}
+
+/// What was asked to be brought into force, as it reads now.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Applied {
+    /// Every setting, as read back, in the order in which it was asked for.
+    pub readings: Vec<KnobReading>,
+    /// Whether anything was changed.
+    pub changed: bool,
+}
+
+/// The knobs of one machine.
+#[derive(Debug)]
+pub struct Knobs {
+    root: Root,
+    files: RootedFiles,
+    state: StateDirectory,
+    own: Vec<OwnKnob>,
+    options: Options,
+    taken: Option<Taken>,
+    spawn: SpawnSettings,
+}
+
+/// The machine, taken for an experiment. The guardian is named first so that it is dropped first.
+#[derive(Debug)]
+struct Taken {
+    guardian: Guardian,
+    journal: Journal,
+    /// Held, not used.
+    _lock: MachineLock,
+}
+
+impl Knobs {
+    /// The knobs beneath a root, with those that the experiment file declares.
+    pub fn new(root: Root, own: Vec<OwnKnob>, state: StateDirectory, options: Options) -> Self {
+        Self {
+            files: RootedFiles::new(root.clone(), state.clone()),
+            root,
+            state,
+            own,
+            options,
+            taken: None,
+            spawn: SpawnSettings::default(),
+        }
+    }
+
+    /// Whether a setting can be had, or why not.
+    pub fn availability(&self, setting: &Setting) -> Availability {
+        match self.find(&setting.factor) {
+            Ok(knob) => knob.availability(&self.files, &setting.level, self.options.refused),
+            Err(error) => Unavailable::without_remedy(error.to_string()).into(),
+        }
+    }
+
+    /// The daemons that run here and turn knobs.
+    pub fn other_owners(&self) -> Vec<Owner> {
+        owners::running(&self.root)
+    }
+
+    /// Takes the machine for an experiment, puts back what an earlier one left, and sets a
+    /// guardian. Returns what was put back, in sentences.
+    ///
+    /// # Errors
+    /// When another experiment has the machine, when what was left could not be put back, or when
+    /// there is no guardian. Then the machine is not taken.
+    pub fn begin(&mut self, experiment: &ExperimentId) -> Result<Vec<String>, BeginError> {
+        let lock = lock(&self.root, self.options.patience)?;
+        let restoration = put_back_leftovers(&self.root, &self.files, self.restore_options())?;
+        if !restoration.failed.is_empty() {
+            return Err(BeginError::LeftBehind(restoration));
+        }
+        let agent = std::process::id();
+        let arguments = Arguments {
+            experiment: experiment.clone(),
+            agent,
+            agent_started: processes::start_time(agent).unwrap_or_default(),
+            root: self.root.path().to_owned(),
+            state: self.state.path().to_owned(),
+            overwrite_others: self.options.overwrite_others,
+        };
+        let guardian = Guardian::start(&self.options.program, &lock, &arguments)?;
+        self.taken = Some(Taken {
+            guardian,
+            journal: Journal::new(Header {
+                boot: boot_id(&self.root),
+                experiment: experiment.clone(),
+            }),
+            _lock: lock,
+        });
+        let mut sentences = restoration.put_back;
+        sentences.extend(restoration.left_alone);
+        Ok(sentences)
+    }
+
+    /// Sets from now on whether values of somebody else are put back as well; to be called before
+    /// [`Knobs::begin`], which hands it to the guardian.
+    pub fn set_overwrite_others(&mut self, overwrite: bool) {
+        self.options.overwrite_others = overwrite;
+    }
+
+    /// Brings settings into force, in the order of what rests on what, and reads all of them back.
+    /// What is in force already is not written.
+    ///
+    /// # Errors
+    /// The first setting that is not in force, and why.
+    pub fn apply(&mut self, settings: &[Setting]) -> Result<Applied, ApplyError> {
+        let wanted: Vec<(Knob, Level)> = settings
+            .iter()
+            .map(|setting| Ok((self.find(&setting.factor)?, setting.level.clone())))
+            .collect::<Result<_, ApplyError>>()?;
+        let taken = self.taken.as_mut().ok_or(ApplyError::NotBegun)?;
+        let guardian = &taken.guardian;
+        let changed = Turning {
+            files: &self.files,
+            journal: &mut taken.journal,
+            refused: self.options.refused,
+            guarded: &|| guardian.is_there(),
+        }
+        .turn_all(&wanted)?;
+        for (knob, level) in wanted.iter().filter(|(knob, _)| knob.is_process()) {
+            knob.plan(&self.files, level)
+                .map_err(|why| ApplyError::Unavailable {
+                    knob: knob.name().to_owned(),
+                    level: level.clone(),
+                    why,
+                })?;
+            self.spawn.disable_address_randomization = *level == Level::text("off");
+        }
+        Ok(Applied {
+            readings: self.read(settings),
+            changed,
+        })
+    }
+
+    /// Reads settings as they are now, in the order in which they are given; nothing is written.
+    pub fn read(&self, settings: &[Setting]) -> Vec<KnobReading> {
+        settings
+            .iter()
+            .map(|setting| KnobReading {
+                knob: setting.factor.clone(),
+                asked: Some(setting.level.clone()),
+                read: self
+                    .find(&setting.factor)
+                    .map_err(|error| error.to_string())
+                    .and_then(|knob| {
+                        if knob.is_process() && self.spawn.disable_address_randomization {
+                            return Ok(Level::text("off"));
+                        }
+                        knob.read(&self.files)
+                            .map_err(|unavailable| unavailable.reason)
+                    })
+                    // One level may be written in two ways: it is shown as its author wrote it.
+                    .map(|level| {
+                        if level == setting.level {
+                            setting.level.clone()
+                        } else {
+                            level
+                        }
+                    }),
+            })
+            .collect()
+    }
+
+    /// What did not hold between two readings around a run, and who is likely to have turned it.
+    pub fn taints(&self, before: &[KnobReading], after: &[KnobReading]) -> Vec<Taint> {
+        taint::between(before, after, &self.own, || owners::running(&self.root))
+    }
+
+    /// What a process that is started is to be given.
+    pub fn spawn_settings(&self) -> SpawnSettings {
+        self.spawn
+    }
+
+    /// The guardian's number: a child of this process that no run started.
+    pub fn guardian_pid(&self) -> Option<u32> {
+        self.taken.as_ref().map(|taken| taken.guardian.pid())
+    }
+
+    /// A descriptor that becomes readable when the guardian has ended.
+    pub fn guardian(&self) -> Option<BorrowedFd<'_>> {
+        self.taken.as_ref().map(|taken| taken.guardian.as_fd())
+    }
+
+    /// Whether the machine is taken and the guardian is there.
+    pub fn is_guarded(&self) -> bool {
+        self.taken
+            .as_ref()
+            .is_some_and(|taken| taken.guardian.is_there())
+    }
+
+    /// Puts everything back that was turned. The machine stays taken.
+    ///
+    /// # Errors
+    /// When the journal cannot be cleared. What could not be put back is in the result.
+    pub fn restore(&mut self) -> Result<Restoration, JournalError> {
+        self.spawn = SpawnSettings::default();
+        let options = self.restore_options();
+        match &mut self.taken {
+            None => Ok(Restoration::default()),
+            Some(taken) => restore::restore(&self.files, &mut taken.journal, options),
+        }
+    }
+
+    /// Puts everything back and gives the machine up. Where something could not be put back the
+    /// guardian stays, and tries again once this process has ended.
+    ///
+    /// # Errors
+    /// When the journal cannot be cleared.
+    pub fn release(&mut self) -> Result<Restoration, JournalError> {
+        let restoration = self.restore()?;
+        if restoration.failed.is_empty()
+            && let Some(taken) = self.taken.take()
+        {
+            // One that cannot be ended leaves by itself when this process does.
+            let _ = taken.guardian.dismiss();
+        }
+        Ok(restoration)
+    }
+
+    fn find(&self, name: &str) -> Result<Knob, ApplyError> {
+        Knob::find(name, &self.own).ok_or_else(|| ApplyError::Unknown {
+            name: name.to_owned(),
+        })
+    }
+
+    fn restore_options(&self) -> restore::Options {
+        restore::Options {
+            overwrite_others: self.options.overwrite_others,
+            refused: self.options.refused,
+        }
+    }
+}
+
+/// Puts back what an interrupted experiment left behind: the whole of `knobstat restore`.
+///
+/// # Errors
+/// When an experiment runs, or the journal is of no use. What could not be put back is in the
+/// result.
+pub fn put_back(
+    root: &Root,
+    state: &StateDirectory,
+    options: &Options,
+) -> Result<Restoration, BeginError> {
+    let _lock = lock(root, options.patience)?;
+    let files = RootedFiles::new(root.clone(), state.clone());
+    let options = restore::Options {
+        overwrite_others: options.overwrite_others,
+        refused: options.refused,
+    };
+    Ok(put_back_leftovers(root, &files, options)?)
+}
+
+/// What [`put_back`] would do, without doing it and without waiting.
+///
+/// # Errors
+/// When an experiment runs, or the journal is of no use.
+pub fn plan_put_back(
+    root: &Root,
+    state: &StateDirectory,
+    options: &Options,
+) -> Result<Restoration, BeginError> {
+    let _lock = lock(root, Duration::ZERO)?;
+    let files = RootedFiles::new(root.clone(), state.clone());
+    let Some(journal) = Journal::load(&files)? else {
+        return Ok(Restoration::default());
+    };
+    if let Some(void) = void(root, &journal) {
+        return Ok(Restoration {
+            put_back: vec![void],
+            ..Restoration::default()
+        });
+    }
+    let options = restore::Options {
+        overwrite_others: options.overwrite_others,
+        refused: options.refused,
+    };
+    Ok(restore::plan_restore(&files, &journal, options))
+}
+
+fn lock(root: &Root, patience: Duration) -> Result<MachineLock, BeginError> {
+    match take(root, patience) {
+        Ok(Taking::Taken(lock)) => Ok(lock),
+        Ok(Taking::Busy(holder)) => Err(BeginError::Busy(holder)),
+        Err(source) => Err(BeginError::Lock {
+            path: root.path().to_owned(),
+            source,
+        }),
+    }
+}
+
+fn put_back_leftovers(
+    root: &Root,
+    files: &RootedFiles,
+    options: restore::Options,
+) -> Result<Restoration, JournalError> {
+    let Some(mut journal) = Journal::load(files)? else {
+        return Ok(Restoration::default());
+    };
+    if let Some(void) = void(root, &journal) {
+        journal.clear(files)?;
+        return Ok(Restoration {
+            put_back: vec![void],
+            ..Restoration::default()
+        });
+    }
+    restore::restore(files, &mut journal, options)
+}
+
+/// A word about a journal of an earlier boot.
+fn void(root: &Root, journal: &Journal) -> Option<String> {
+    let header = journal.header();
+    (header.boot != boot_id(root)).then(|| {
+        format!(
+            "the journal of experiment {} is of an earlier boot: the reboot put its settings back, \
+             and it is cleared",
+            header.experiment
+        )
+    })
+}

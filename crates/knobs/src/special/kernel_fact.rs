@@ -1,0 +1,283 @@
+//! Facts of the kernel that runs: readable, and changed only by booting another way.
+
+use std::io;
+
+use knobstat_data::Level;
+use miniz_oxide::inflate::decompress_to_vec_with_limit;
+
+use crate::availability::Unavailable;
+use crate::catalogue::Fact;
+use crate::files::Files;
+
+/// No kernel's configuration is longer than this; today's are 150 to 300 KB.
+const LONGEST_CONFIG: usize = 4 << 20;
+
+/// The level of a word that is not on the command line.
+pub const ABSENT: &str = "absent";
+/// The level of a word that is on the command line without a value.
+pub const PRESENT: &str = "present";
+
+/// The level that the running kernel has.
+///
+/// # Errors
+/// When the kernel does not tell.
+pub fn read(files: &dyn Files, fact: &Fact) -> Result<Level, Unavailable> {
+    match fact {
+        Fact::Release => release(files).map(Level::text),
+        Fact::Hz => {
+            let config = config(files)?;
+            value(&config, "CONFIG_HZ")
+                .map(Level::text)
+                .ok_or_else(|| untold("its CONFIG_HZ"))
+        }
+        Fact::StopsIdleTick => stops_idle_tick(files).map(|stops| on_or_off(stops)),
+        Fact::KeepsIdleTick => stops_idle_tick(files).map(|stops| on_or_off(!stops)),
+        Fact::CommandLine(name) => {
+            let line = command_line(files)?;
+            Ok(Level::text(
+                match parameter(&line, name) {
+                    None => ABSENT,
+                    Some(None) => PRESENT,
+                    Some(Some(value)) => value,
+                }
+                .to_owned(),
+            ))
+        }
+    }
+}
+
+/// Why another level than the present one cannot be had now, and what would bring it.
+pub fn needs_boot(fact: &Fact, present: &Level, level: &str) -> Unavailable {
+    match fact {
+        Fact::Release => Unavailable::new(
+            format!("kernel {present} runs, not {level}: another kernel needs another boot"),
+            format!("boot {level} and start the experiment again"),
+        ),
+        Fact::Hz => Unavailable::new(
+            format!(
+                "the kernel that runs was built with CONFIG_HZ={present}: {level} needs another kernel"
+            ),
+            format!("boot a kernel built with CONFIG_HZ={level}"),
+        ),
+        Fact::StopsIdleTick => Unavailable::new(
+            format!(
+                "the idle tick was decided at boot (nohz is {present}): {level} needs another boot"
+            ),
+            format!("boot with nohz={level} on the kernel's command line"),
+        ),
+        Fact::KeepsIdleTick => Unavailable::new(
+            format!(
+                "the idle tick was decided at boot (idletick is {present}): {level} needs another boot"
+            ),
+            match level {
+                "on" => "boot with nohz=off on the kernel's command line".to_owned(),
+                _ => "boot with nohz=on on the kernel's command line".to_owned(),
+            },
+        ),
+        Fact::CommandLine(name) => Unavailable::new(
+            format!("{name} is {present} on the kernel's command line: another needs another boot"),
+            match level {
+                ABSENT => format!("boot without {name} on the kernel's command line"),
+                PRESENT => format!("boot with {name} on the kernel's command line"),
+                value => format!("boot with {name}={value} on the kernel's command line"),
+            },
+        ),
+    }
+}
+
+/// Whether the tick stops on idle CPUs: the configuration decides whether it can, and `nohz=` on
+/// the command line whether it does (kernel-parameters.txt).
+fn stops_idle_tick(files: &dyn Files) -> Result<bool, Unavailable> {
+    let line = command_line(files)?;
+    let asked = match parameter(&line, "nohz").flatten() {
+        Some("off" | "0" | "n" | "N") => Some(false),
+        Some("on" | "1" | "y" | "Y") => Some(true),
+        _ => None,
+    };
+    match config(files) {
+        Ok(config) => {
+            let can = ["CONFIG_NO_HZ_COMMON", "CONFIG_NO_HZ"]
+                .iter()
+                .any(|name| value(&config, name) == Some("y"));
+            Ok(can && asked.unwrap_or(true))
+        }
+        // A kernel that cannot stop the tick does not stop it because it is asked not to.
+        Err(_) if asked == Some(false) => Ok(false),
+        Err(untold) => Err(untold),
+    }
+}
+
+fn on_or_off(on: bool) -> Level {
+    Level::text(if on { "on" } else { "off" })
+}
+
+fn release(files: &dyn Files) -> Result<String, Unavailable> {
+    text(files, "/proc/sys/kernel/osrelease").ok_or_else(|| untold("its release"))
+}
+
+fn command_line(files: &dyn Files) -> Result<String, Unavailable> {
+    text(files, "/proc/cmdline").ok_or_else(|| untold("its command line"))
+}
+
+fn text(files: &dyn Files, path: &str) -> Option<String> {
+    let bytes = files.read(path).ok()?;
+    Some(String::from_utf8_lossy(&bytes).trim().to_owned())
+}
+
+/// The configuration that the kernel was built with: from itself, or from beside its image.
+fn config(files: &dyn Files) -> Result<String, Unavailable> {
+    if let Some(config) = files
+        .read("/proc/config.gz")
+        .and_then(|bytes| gunzip(&bytes))
+        .ok()
+        .or_else(|| {
+            let release = release(files).ok()?;
+            files.read(&format!("/boot/config-{release}")).ok()
+        })
+    {
+        return Ok(String::from_utf8_lossy(&config).into_owned());
+    }
+    Err(untold("its configuration"))
+}
+
+fn untold(what: &str) -> Unavailable {
+    Unavailable::new(
+        format!("the kernel does not tell {what}"),
+        "use a kernel with CONFIG_IKCONFIG_PROC, or one whose /boot/config-RELEASE is installed",
+    )
+}
+
+/// The value of an option that is set.
+fn value<'a>(config: &'a str, name: &str) -> Option<&'a str> {
+    config
+        .lines()
+        .find_map(|line| line.strip_prefix(name)?.strip_prefix('='))
+}
+
+/// A word of a command line: none where it is absent, and no value where it has none. The last
+/// one counts; `-` and `_` are the same, and quotes may hold spaces, as the kernel reads it.
+fn parameter<'a>(line: &'a str, name: &str) -> Option<Option<&'a str>> {
+    let same = |word: &str| word.replace('-', "_") == name.replace('-', "_");
+    words(line)
+        .into_iter()
+        .rev()
+        .find_map(|word| match word.split_once('=') {
+            Some((key, value)) => same(key).then(|| Some(value.trim_matches('"'))),
+            None => same(word).then_some(None),
+        })
+}
+
+fn words(line: &str) -> Vec<&str> {
+    let mut quoted = false;
+    line.split(|character: char| {
+        if character == '"' {
+            quoted = !quoted;
+        }
+        character.is_whitespace() && !quoted
+    })
+    .filter(|word| !word.is_empty())
+    .collect()
+}
+
+/// Unpacks a gzip file of one member (RFC 1952). Its checksum is not compared: it comes from the
+/// kernel's own memory.
+fn gunzip(bytes: &[u8]) -> io::Result<Vec<u8>> {
+    let wrong = || io::Error::new(io::ErrorKind::InvalidData, "not a gzip file");
+    let [0x1f, 0x8b, 8, flags, _, _, _, _, _, _, rest @ ..] = bytes else {
+        return Err(wrong());
+    };
+    let mut rest = rest;
+    if flags & 0x04 != 0 {
+        let ([low, high], after) = rest.split_first_chunk().ok_or_else(wrong)?;
+        let length = usize::from(u16::from_le_bytes([*low, *high]));
+        rest = after.get(length..).ok_or_else(wrong)?;
+    }
+    // A file name and a comment, each ended by a zero.
+    for flag in [0x08, 0x10] {
+        if flags & flag != 0 {
+            let end = rest.iter().position(|byte| *byte == 0).ok_or_else(wrong)?;
+            rest = &rest[end + 1..];
+        }
+    }
+    if flags & 0x02 != 0 {
+        rest = rest.get(2..).ok_or_else(wrong)?;
+    }
+    decompress_to_vec_with_limit(rest, LONGEST_CONFIG).map_err(|_| wrong())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fake::FakeMachine;
+    use proptest::prelude::*;
+
+    const CONFIG: &str = "CONFIG_HZ_250=y\nCONFIG_HZ=250\nCONFIG_NO_HZ_COMMON=y\n";
+
+    fn kernel(command_line: &str) -> FakeMachine {
+        FakeMachine::new(&[
+            ("/proc/sys/kernel/osrelease", "6.1.0-40-amd64\n"),
+            ("/proc/cmdline", command_line),
+            ("/boot/config-6.1.0-40-amd64", CONFIG),
+        ])
+    }
+
+    fn read_text(machine: &FakeMachine, fact: Fact) -> String {
+        read(machine, &fact).unwrap().to_string()
+    }
+
+    #[test]
+    fn the_configuration_beside_the_image_is_read() {
+        let machine = kernel("root=/dev/vda quiet\n");
+        assert_eq!(read_text(&machine, Fact::Hz), "250");
+        assert_eq!(read_text(&machine, Fact::Release), "6.1.0-40-amd64");
+        assert_eq!(read_text(&machine, Fact::StopsIdleTick), "on");
+        assert_eq!(read_text(&machine, Fact::KeepsIdleTick), "off");
+    }
+
+    #[test]
+    fn the_command_line_turns_the_idle_tick() {
+        let machine = kernel("nohz=on nohz=off highres=off\n");
+        assert_eq!(read_text(&machine, Fact::StopsIdleTick), "off");
+        let word = |name: &str| read_text(&machine, Fact::CommandLine(name.to_owned()));
+        assert_eq!(word("highres"), "off");
+        assert_eq!(word("quiet"), ABSENT);
+        assert_eq!(parameter("a-b=\"x y\" c", "a_b"), Some(Some("x y")));
+        assert_eq!(parameter("a=\"x c\"", "c"), None);
+        assert_eq!(parameter("a c", "c"), Some(None));
+    }
+
+    #[test]
+    fn a_kernel_that_does_not_tell_is_not_guessed_at() {
+        let machine = FakeMachine::new(&[("/proc/cmdline", "quiet\n")]);
+        assert!(read(&machine, &Fact::Hz).is_err());
+        assert!(read(&machine, &Fact::StopsIdleTick).is_err());
+        machine.set("/proc/cmdline", "nohz=off\n");
+        assert_eq!(read_text(&machine, Fact::StopsIdleTick), "off");
+    }
+
+    #[test]
+    fn a_packed_configuration_is_unpacked() {
+        // `printf 'CONFIG_HZ=1000\n' | gzip -9n`
+        let packed = [0x1f, 0x8b, 0x08, 0x00, 0x00, 0x00, 0x00, 0x00, 0x02, 0x03];
+        let mut bytes = packed.to_vec();
+        bytes.extend(miniz_oxide::deflate::compress_to_vec(
+            b"CONFIG_HZ=1000\n",
+            9,
+        ));
+        bytes.extend([0; 8]);
+        assert_eq!(gunzip(&bytes).unwrap(), b"CONFIG_HZ=1000\n");
+        // The same with a file name.
+        bytes[3] = 0x08;
+        bytes.splice(10..10, *b"config\0");
+        assert_eq!(gunzip(&bytes).unwrap(), b"CONFIG_HZ=1000\n");
+    }
+
+    proptest! {
+        #[test]
+        fn no_bytes_make_the_unpacking_panic(bytes in prop::collection::vec(any::<u8>(), 0..100), flags: u8) {
+            let mut packed = vec![0x1f, 0x8b, 8, flags, 0, 0, 0, 0, 0, 0];
+            packed.extend(bytes);
+            let _ = gunzip(&packed);
+        }
+    }
+}

@@ -1,0 +1,6 @@
+//! The mechanisms by which knobs are read and turned: files as the catalogue describes them, and
+//! code where data does not reach.
+
+pub mod idle_states;
+pub mod kernel_fact;
+pub mod written;

@@ -1,0 +1,56 @@
+//! Every knob as it stands on a machine, for people.
+
+use knobstat_data::messages::KnobState;
+use knobstat_data::vocabulary::KnobWord;
+use knobstat_sys::root::Root;
+
+use crate::catalogue::Catalogue;
+use crate::files::{Files, RootedFiles};
+use crate::knob::{Knob, Refused};
+
+/// Every knob of the catalogue with its value, its levels, and whether it can be turned here.
+pub fn states(root: &Root, refused: Refused) -> Vec<KnobState> {
+    Catalogue::linux()
+        .entries()
+        .iter()
+        .filter_map(|entry| state_of(root, &entry.name, refused))
+        .collect()
+}
+
+/// One knob, which may also be `sysctl:NAME`, `sysfs:PATH` or `cmdline:NAME`. None where there is
+/// no such knob.
+pub fn state_of(root: &Root, name: &str, refused: Refused) -> Option<KnobState> {
+    let files = RootedFiles::to_look_at(root.clone());
+    Knob::find(name, &[]).map(|knob| state(&files, &knob, refused))
+}
+
+fn state(files: &dyn Files, knob: &Knob, refused: Refused) -> KnobState {
+    KnobState {
+        name: knob.name().to_owned(),
+        summary: knob.summary().to_owned(),
+        scope: knob.scope(),
+        value: knob.read(files).map_err(|unavailable| unavailable.reason),
+        levels: knob
+            .levels(files)
+            .into_iter()
+            .map(|level| {
+                let availability = knob.availability(files, &level, refused);
+                (level, availability)
+            })
+            .collect(),
+        settable: knob.settable(files, refused),
+    }
+}
+
+/// Every knob of the catalogue, for the reader of experiment files.
+pub fn vocabulary() -> Vec<KnobWord> {
+    Catalogue::linux()
+        .entries()
+        .iter()
+        .map(|entry| KnobWord {
+            name: entry.name.clone(),
+            scope: entry.scope,
+            levels: entry.levels.clone(),
+        })
+        .collect()
+}
