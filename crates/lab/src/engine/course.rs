@@ -16,6 +16,7 @@ pub struct Course {
     blocks: HashMap<usize, BlockSoFar>,
     first_failed: Option<AttemptId>,
     failed: usize,
+    finished: u64,
     end_of_blocks: usize,
     sessions: usize,
 }
@@ -59,6 +60,7 @@ impl Course {
         self.end_of_blocks = self.end_of_blocks.max(attempt.block.saturating_add(1));
         let block = self.blocks.entry(attempt.block).or_default();
         if attempt.result.outcome != Outcome::Interrupted {
+            self.finished += 1;
             run.finished_in = Some(self.sessions);
             let first = !run.finished;
             run.finished = true;
@@ -77,6 +79,16 @@ impl Course {
     /// The attempts, in the order of execution.
     pub fn attempts(&self) -> &[Attempt] {
         &self.attempts
+    }
+
+    /// The attempts, given away.
+    pub fn into_attempts(self) -> Vec<Attempt> {
+        self.attempts
+    }
+
+    /// How many attempts were not interrupted.
+    pub fn finished(&self) -> u64 {
+        self.finished
     }
 
     /// The first attempt that failed.

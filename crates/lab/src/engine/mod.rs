@@ -1,4 +1,24 @@
 //! The engine: a pure function that says what comes next, and a thin loop that does it.
+//!
+//! [`prepare`] talks to the target only to learn what it is; [`Prepared`] can be looked at
+//! (`--check`, the estimate) and dropped with nothing done; [`Prepared::drive`] takes the machine
+//! and carries the experiment out.
 
+mod conversation;
 pub mod course;
+mod drive;
+mod error;
+mod estimate;
 pub mod next;
+mod prepare;
+mod progress;
+mod sound;
+mod specify;
+mod world;
+
+pub use drive::{Ended, Finish, Means};
+pub use error::EngineError;
+pub use estimate::Estimate;
+pub use prepare::{Assignment, Prepared, prepare};
+pub use progress::{Progress, RunBegins, Silent};
+pub use world::{RealWorld, World};

@@ -1,0 +1,465 @@
+//! The loop: takes the machine, does step after step, makes each attempt durable before the next
+//! begins, and puts everything back however it ends.
+
+use std::time::Duration;
+
+use knobstat_data::Record;
+use knobstat_data::messages::{Begin, Refusal, RefusalKind, Restoration};
+use knobstat_data::observation::{Attempt, Failure, Outcome, RunResult};
+use knobstat_data::words::{AttemptId, RunId, Setting, UnixTime};
+
+use super::conversation::{Answer, Conversation};
+use super::error::EngineError;
+use super::estimate::Pace;
+use super::next::{BootKey, Cell, Schedule, SessionState, Step, next, remaining};
+use super::prepare::{Prepared, describe};
+use super::progress::{Progress, RunBegins};
+use super::sound::sound;
+use super::specify;
+use super::world::World;
+use crate::store::Store;
+use crate::target::{Interrupt, Opened};
+
+/// SIGTERM: what is reported when the other side ended a run and no signal reached this one.
+const TERMINATED: i32 = 15;
+
+/// What an experiment is carried out with.
+pub struct Means<'m> {
+    /// Where attempts go.
+    pub store: &'m mut Store,
+    /// Who is told.
+    pub progress: &'m mut dyn Progress,
+    /// Who asks for an end.
+    pub interrupt: &'m dyn Interrupt,
+    /// Time and chance.
+    pub world: &'m mut dyn World,
+    /// Judges, where the design has a stop rule, whether these attempts are enough.
+    pub enough: &'m dyn Fn(&[Attempt]) -> bool,
+}
+
+/// How an experiment ended, this time.
+#[derive(Debug)]
+pub struct Ended {
+    /// The record as it stands.
+    pub record: Record,
+    /// How it ended, or what it was broken off by.
+    pub result: Result<Finish, EngineError>,
+    /// What became of the settings, over all sessions.
+    pub restoration: Restoration,
+    /// Why putting back could not be followed to its end, where the experiment had ended by
+    /// another error already.
+    pub restore_error: Option<EngineError>,
+}
+
+/// How an experiment ended where nothing went wrong with the carrying out.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Finish {
+    /// Everything was done.
+    Complete {
+        /// How many attempts failed.
+        failed_runs: usize,
+        /// How many steps after the last run of a treatment failed.
+        failed_steps: usize,
+    },
+    /// A run failed, and the experiment asked to stop then.
+    Stopped {
+        /// The attempt that failed.
+        failed: AttemptId,
+    },
+    /// A signal asked for an end; the same request continues.
+    Interrupted {
+        /// The signal's number.
+        signal: i32,
+    },
+    /// The machine is rebooting; the same request continues.
+    Suspended,
+}
+
+impl Ended {
+    /// The exit code of the program.
+    pub fn exit_code(&self) -> u8 {
+        if !self.restoration.failed.is_empty() || self.restore_error.is_some() {
+            return 3;
+        }
+        match &self.result {
+            Ok(finish) => finish.exit_code(),
+            Err(error) => error.exit_code(),
+        }
+    }
+}
+
+impl Finish {
+    fn exit_code(&self) -> u8 {
+        match self {
+            Self::Complete {
+                failed_runs: 0,
+                failed_steps: 0,
+            }
+            | Self::Suspended => 0,
+            Self::Complete { .. } | Self::Stopped { .. } => 1,
+            Self::Interrupted { signal } => {
+                u8::try_from(*signal).map_or(u8::MAX, |signal| signal.saturating_add(128))
+            }
+        }
+    }
+}
+
+impl Prepared<'_> {
+    /// Carries the experiment out from where it stands. Whatever happens, everything is put
+    /// back before this returns.
+    pub fn drive(self, means: Means) -> Ended {
+        let pace = Pace::of(self.course.attempts());
+        let mut drive = Drive {
+            prepared: self,
+            store: means.store,
+            progress: means.progress,
+            interrupt: means.interrupt,
+            world: means.world,
+            session: None,
+            state: SessionState::default(),
+            changed: false,
+            pace,
+            failed_steps: 0,
+            restoration: Restoration::default(),
+        };
+        let mut result = drive.go_on(means.enough);
+        let mut restore_error = None;
+        if let Err(error) = drive.end_session() {
+            match result {
+                Ok(_) => result = Err(error),
+                Err(_) => restore_error = Some(error),
+            }
+        }
+        let Drive {
+            prepared,
+            restoration,
+            progress,
+            ..
+        } = drive;
+        progress.restored(&restoration);
+        let mut record = prepared.record;
+        record.attempts = prepared.course.into_attempts();
+        Ended {
+            record,
+            result,
+            restoration,
+            restore_error,
+        }
+    }
+}
+
+struct Drive<'m, 't> {
+    prepared: Prepared<'t>,
+    store: &'m mut Store,
+    progress: &'m mut dyn Progress,
+    interrupt: &'m dyn Interrupt,
+    world: &'m mut dyn World,
+    /// The session under way; it has begun.
+    session: Option<Conversation>,
+    state: SessionState,
+    /// Whether a knob was changed since the last run.
+    changed: bool,
+    pace: Pace,
+    failed_steps: usize,
+    restoration: Restoration,
+}
+
+/// Whether the loop goes on.
+enum Then {
+    GoOn,
+    End(Finish),
+}
+
+impl Drive<'_, '_> {
+    fn go_on(&mut self, enough: &dyn Fn(&[Attempt]) -> bool) -> Result<Finish, EngineError> {
+        // The plan does not change any more; a copy of it lets everything else change.
+        let plan = self.prepared.record.plan.clone();
+        let experiment = self.prepared.record.experiment.clone();
+        let schedule = Schedule::of(&experiment, &plan, enough);
+        loop {
+            if let Some(signal) = self.interrupt.signal() {
+                return Ok(Finish::Interrupted { signal });
+            }
+            let then = match next(&schedule, &self.prepared.course, &self.state) {
+                Step::Open { key, settings } => self.open(key, &settings)?,
+                Step::SetUp(cell) => self.set_up(&cell)?,
+                Step::Run(cell) => self.run(&schedule, &cell)?,
+                Step::TearDown { treatment } => self.tear_down(treatment)?,
+                Step::Done => {
+                    self.finish()?;
+                    Then::End(Finish::Complete {
+                        failed_runs: self.prepared.course.failed(),
+                        failed_steps: self.failed_steps,
+                    })
+                }
+                Step::Stopped { failed } => {
+                    self.finish()?;
+                    Then::End(Finish::Stopped { failed })
+                }
+            };
+            if let Then::End(finish) = then {
+                return Ok(finish);
+            }
+        }
+    }
+
+    /// Opens a session and takes the machine.
+    fn open(&mut self, key: BootKey, settings: &[Setting]) -> Result<Then, EngineError> {
+        self.end_session()?;
+        self.state = SessionState::default();
+        // The session that described the machine will do where the machine is wanted as it is.
+        let describing = self.prepared.session.take();
+        let mut session = match (describing, key) {
+            (Some(session), BootKey::AsItIs) => session,
+            (describing, _) => {
+                drop(describing);
+                match self.prepared.target.open(settings)? {
+                    Opened::Suspended => return Ok(Then::End(Finish::Suspended)),
+                    Opened::Session(session) => {
+                        let mut session = Conversation::new(session);
+                        session.describe(describe(&self.prepared.record.experiment)?)?;
+                        session
+                    }
+                }
+            }
+        };
+        let put_back = session.begin(Begin {
+            experiment: self.prepared.record.id.clone(),
+            overwrite_others: self.prepared.assignment.overwrite_others,
+        })?;
+        self.session = Some(session);
+        if !self.prepared.is_known {
+            self.store.create(&self.prepared.record)?;
+            self.prepared.is_known = true;
+        }
+        self.prepared.course.begin_session();
+        self.state.boot = Some(key);
+        self.changed = false;
+        self.progress.begun(&self.prepared.record, &put_back);
+        for change in &self.prepared.changes {
+            self.progress.warning(change);
+        }
+        Ok(Then::GoOn)
+    }
+
+    /// Does the step before the first run of a treatment. Where it fails the run has failed.
+    fn set_up(&mut self, cell: &Cell) -> Result<Then, EngineError> {
+        let begun = self.world.now();
+        if let Some(then) = self.apply(cell, begun)? {
+            return Ok(then);
+        }
+        let spec = self.spec(&cell.run.id, cell.run.treatment)?;
+        match self.conversation()?.set_up(spec)? {
+            Answer::Done(()) => {
+                self.state.set_up.push(cell.run.treatment);
+                Ok(Then::GoOn)
+            }
+            Answer::Refused(refusal) => self.failed_before(cell, begun, "setup", refusal),
+            Answer::Over => Ok(self.over()),
+        }
+    }
+
+    fn run(&mut self, schedule: &Schedule, cell: &Cell) -> Result<Then, EngineError> {
+        self.tell_of(schedule, cell);
+        let (begun, clock) = (self.world.now(), self.world.elapsed());
+        if let Some(then) = self.apply(cell, begun)? {
+            return Ok(then);
+        }
+        let spec = self.spec(&cell.run.id, cell.run.treatment)?;
+        let result = match self.conversation()?.run(spec)? {
+            Answer::Done(result) => sound(result),
+            Answer::Refused(refusal) => return self.failed_before(cell, begun, "run", refusal),
+            Answer::Over => return Ok(self.over()),
+        };
+        self.changed = false;
+        let is_interrupted = result.outcome == Outcome::Interrupted;
+        self.commit(cell, begun, result)?;
+        if is_interrupted {
+            return Ok(self.over());
+        }
+        let took = self.world.elapsed().saturating_sub(clock);
+        self.pace.saw(cell.run.treatment, took);
+        Ok(Then::GoOn)
+    }
+
+    /// Turns the knobs for a run. A knob that cannot be turned makes the run a failed one, and
+    /// the loop goes on with the next step.
+    fn apply(&mut self, cell: &Cell, begun: UnixTime) -> Result<Option<Then>, EngineError> {
+        let planned = &self.prepared.record.plan.treatments[cell.run.treatment];
+        let settings = specify::turnable(&self.prepared.record.experiment, &planned.treatment);
+        if settings.is_empty() {
+            return Ok(None);
+        }
+        match self.conversation()?.apply(settings)? {
+            Answer::Done(changed) => {
+                self.changed |= changed;
+                Ok(None)
+            }
+            Answer::Refused(refusal) => self.failed_before(cell, begun, "apply", refusal).map(Some),
+            Answer::Over => Ok(Some(self.over())),
+        }
+    }
+
+    fn tear_down(&mut self, treatment: usize) -> Result<Then, EngineError> {
+        self.state.set_up.retain(|&other| other != treatment);
+        let plan = &self.prepared.record.plan;
+        let run = RunId::of(&plan.experiment, 0, 0, treatment, None);
+        let spec = self.spec(&run, treatment)?;
+        match self.conversation()?.tear_down(spec)? {
+            Answer::Done(()) => Ok(Then::GoOn),
+            Answer::Refused(refusal) if is_of_the_run(refusal.kind) => {
+                self.failed_steps += 1;
+                let treatment = &self.prepared.record.plan.treatments[treatment].treatment;
+                self.progress.warning(&format!(
+                    "the teardown of {treatment} failed: {}; {}",
+                    refusal.cause, refusal.remedy
+                ));
+                Ok(Then::GoOn)
+            }
+            Answer::Refused(refusal) => Err(EngineError::Refused(refusal)),
+            Answer::Over => Ok(self.over()),
+        }
+    }
+
+    /// A run that was refused before it was executed has failed, where the reason lies with it.
+    fn failed_before(
+        &mut self,
+        cell: &Cell,
+        begun: UnixTime,
+        step: &str,
+        refusal: Refusal,
+    ) -> Result<Then, EngineError> {
+        if !is_of_the_run(refusal.kind) {
+            return Err(EngineError::Refused(refusal));
+        }
+        let reason = format!("{}; {}", refusal.cause, refusal.remedy);
+        let failure = match refusal.kind {
+            RefusalKind::Setting => Failure::Knob {
+                knob: self.knobs_of(cell),
+                reason,
+            },
+            RefusalKind::Missing | RefusalKind::NotExecutable => Failure::Start { reason },
+            _ => Failure::Step {
+                step: step.to_owned(),
+                reason,
+            },
+        };
+        self.commit(cell, begun, RunResult::bare(Outcome::Failed(failure)))?;
+        Ok(Then::GoOn)
+    }
+
+    /// The settings that a run wants, for naming them.
+    fn knobs_of(&self, cell: &Cell) -> String {
+        let planned = &self.prepared.record.plan.treatments[cell.run.treatment];
+        specify::turnable(&self.prepared.record.experiment, &planned.treatment)
+            .iter()
+            .map(|setting| setting.factor.as_str())
+            .collect::<Vec<_>>()
+            .join(", ")
+    }
+
+    /// Makes an attempt durable, and only then part of the course.
+    fn commit(
+        &mut self,
+        cell: &Cell,
+        begun: UnixTime,
+        mut result: RunResult,
+    ) -> Result<(), EngineError> {
+        result.notes.append(&mut self.prepared.changes);
+        let bits = self.world.random().map_err(EngineError::Random)?;
+        let last = self.prepared.course.attempts().last();
+        let attempt = Attempt {
+            id: AttemptId::from_random(bits),
+            run: cell.run.id.clone(),
+            block: cell.run.block,
+            boot: cell.run.boot,
+            treatment: cell.run.treatment,
+            warmup: cell.run.warmup,
+            sequence: last.map_or(0, |last| last.sequence.saturating_add(1)),
+            started: begun,
+            finished: self.world.now(),
+            result,
+        };
+        self.store
+            .commit_attempt(&self.prepared.record.id, &attempt)?;
+        let treatment = &self.prepared.record.plan.treatments[attempt.treatment].treatment;
+        self.progress.run_ended(treatment, &attempt);
+        self.prepared.course.record(attempt);
+        Ok(())
+    }
+
+    fn finish(&mut self) -> Result<(), EngineError> {
+        let now = self.world.now();
+        self.store.finish(&self.prepared.record.id, now)?;
+        self.prepared.record.finished = Some(now);
+        Ok(())
+    }
+
+    /// Puts everything back, where a session has begun.
+    fn end_session(&mut self) -> Result<(), EngineError> {
+        let Some(session) = self.session.take() else {
+            return Ok(());
+        };
+        let restoration = session.restore()?;
+        self.restoration.put_back.extend(restoration.put_back);
+        self.restoration.left_alone.extend(restoration.left_alone);
+        self.restoration.failed.extend(restoration.failed);
+        Ok(())
+    }
+
+    /// The other side has ended the session.
+    fn over(&self) -> Then {
+        Then::End(Finish::Interrupted {
+            signal: self.interrupt.signal().unwrap_or(TERMINATED),
+        })
+    }
+
+    fn spec(
+        &self,
+        run: &RunId,
+        treatment: usize,
+    ) -> Result<knobstat_data::messages::RunSpec, EngineError> {
+        let record = &self.prepared.record;
+        let treatment = &record.plan.treatments[treatment].treatment;
+        specify::run_spec(&record.experiment, run, treatment, self.changed)
+    }
+
+    fn conversation(&mut self) -> Result<&mut Conversation, EngineError> {
+        self.session.as_mut().ok_or(EngineError::Unexpected {
+            asked: "go on",
+            answered: "no session".to_owned(),
+        })
+    }
+
+    fn tell_of(&mut self, schedule: &Schedule, cell: &Cell) {
+        let remaining = remaining(schedule, &self.prepared.course);
+        let finished = self.prepared.course.finished();
+        let planned = &self.prepared.record.plan.treatments[cell.run.treatment];
+        let left: Option<Duration> = self.pace.left(&remaining);
+        self.progress.run_begins(&RunBegins {
+            number: finished + 1,
+            of: finished + remaining.values().sum::<u64>(),
+            treatment: &planned.treatment,
+            block: cell.run.block,
+            warmup: cell.run.warmup,
+            attempt: cell.attempt,
+            why: cell.why,
+            left,
+        });
+    }
+}
+
+/// Whether a refusal concerns the run alone, so that the experiment goes on.
+fn is_of_the_run(kind: RefusalKind) -> bool {
+    match kind {
+        RefusalKind::Setting
+        | RefusalKind::Step
+        | RefusalKind::Missing
+        | RefusalKind::NotExecutable => true,
+        RefusalKind::Request
+        | RefusalKind::Restore
+        | RefusalKind::Busy
+        | RefusalKind::Disk
+        | RefusalKind::Protocol => false,
+    }
+}
