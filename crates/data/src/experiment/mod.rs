@@ -7,6 +7,7 @@ pub mod keys;
 mod parameters_for;
 mod parse;
 mod programs;
+mod quantities;
 mod read;
 mod suggest;
 mod syntax;

@@ -5,7 +5,8 @@ use toml::de::DeTable;
 use super::diagnostics::{Diagnostic, Diagnostics};
 use super::keys::Table;
 use super::read::{
-    Reader, Section, analysis, design, factors, knobs, section_members, target, workload,
+    Reader, Section, analysis, design, factors, fixed, knobs, names, section_members, target,
+    workload,
 };
 use super::syntax;
 use super::values::{self, Fault, quoted};
@@ -70,13 +71,13 @@ fn read(
         .and_then(|entry| Some(Section::new("[factors]", 0..0, entry.value.as_table()?)))
         .unwrap_or_else(|| Section::empty("[factors]", 0..0));
     let mut workload = workload::read(reader, &file, vocabulary, &factor_table);
-    let names = factors::Names {
+    let names = names::Names {
         vocabulary,
         declared: &declared,
         workload: &workload,
     };
     let read_factors = factors::read(reader, &file, &names);
-    let fixed = factors::read_fixed(reader, &file, &names, &read_factors);
+    let fixed = fixed::read(reader, &file, &names, &read_factors);
     factors::check_placeholders(reader, &workload, &read_factors);
     let design = design::read(reader, &file, &read_factors);
     let analysis = analysis::read(reader, &file, &mut workload, &read_factors);

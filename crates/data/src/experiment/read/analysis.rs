@@ -1,10 +1,12 @@
 //! `[analysis]`: how the observations are judged.
 
-use super::factors::{ReadFactor, partial_treatment};
+use super::factors::ReadFactor;
 use super::metrics::BETTER;
+use super::partial::partial_treatment;
 use super::workload::ReadWorkload;
 use super::{Reader, Section};
 use crate::experiment::keys::Table;
+use crate::experiment::quantities;
 use crate::experiment::suggest;
 use crate::experiment::values::{self, Fault, quoted};
 use crate::experiment::{AnalysisChoice, Correction};
@@ -48,7 +50,7 @@ pub fn read(
         .filter(|(word, _)| !LATER_CORRECTIONS.contains(word))
         .collect();
     let correction = section.word(reader, "correction", &offered, LATER_CORRECTIONS);
-    let margin = section.read(reader, "margin", values::share);
+    let margin = section.read(reader, "margin", quantities::share);
     let trust = section.read(reader, "trust_self_timed", values::boolean);
     Some(AnalysisChoice {
         metric: metric?,

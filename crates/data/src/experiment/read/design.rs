@@ -2,10 +2,12 @@
 
 use toml::de::DeValue;
 
-use super::factors::{ReadFactor, partial_treatment};
+use super::factors::ReadFactor;
+use super::partial::partial_treatment;
 use super::section::members;
 use super::{Reader, Section};
 use crate::experiment::keys::Table;
+use crate::experiment::quantities;
 use crate::experiment::values::{self, Fault};
 use crate::experiment::{Design, OnFailure, Order, Settle, Stop, Unavailable};
 use crate::words::Treatment;
@@ -57,7 +59,7 @@ pub fn read(reader: &mut Reader<'_>, file: &Section<'_>, factors: &[ReadFactor])
     let seed = section.read(reader, "seed", |value| {
         values::whole(value, 0, i64::MAX).map(|seed| seed as u64)
     });
-    let settle = section.read(reader, "settle", values::duration);
+    let settle = section.read(reader, "settle", quantities::duration);
     let max_repeats = section.read(reader, "max_repeats", |value| {
         values::whole(value, 0, MOST_REPEATS).map(|count| count as u32)
     });
@@ -73,7 +75,7 @@ pub fn read(reader: &mut Reader<'_>, file: &Section<'_>, factors: &[ReadFactor])
         seed,
         exclude: read_exclude(reader, &section, factors),
         settle: settle.map_or(default.settle, Settle::Always),
-        cool_below: section.read(reader, "cool_below", values::temperature),
+        cool_below: section.read(reader, "cool_below", quantities::temperature),
         unavailable: section
             .word(reader, "unavailable", &UNAVAILABLE, &[])
             .unwrap_or(default.unavailable),
@@ -116,8 +118,8 @@ fn read_stop(reader: &mut Reader<'_>, section: &Section<'_>) -> Option<Stop> {
     );
     let stop = Section::of_entry(reader, entry, "stop = { half_width = \"1%\" }")?;
     stop.refuse_unknown_keys(reader, Table::Stop, &[]);
-    let half_width = stop.read(reader, "half_width", values::share);
-    let margin = stop.read(reader, "margin", values::share);
+    let half_width = stop.read(reader, "half_width", quantities::share);
+    let margin = stop.read(reader, "margin", quantities::share);
     if stop.entry("half_width").is_none() && stop.entry("margin").is_none() {
         stop.missing(
             reader,

@@ -1,4 +1,4 @@
-//! `[factors]` and `[fixed]`: what varies, and what is held.
+//! `[factors]`: what varies.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -6,7 +6,7 @@ use std::ops::Range;
 use toml::Spanned;
 use toml::de::DeValue;
 
-use super::knobs::DeclaredKnob;
+use super::names::{Names, in_closed_list};
 use super::parameters::{is_template, placeholders, read_value};
 use super::section::members;
 use super::workload::ReadWorkload;
@@ -14,9 +14,9 @@ use super::{Entry, Reader, Section};
 use crate::experiment::suggest;
 use crate::experiment::toml_text::{toml_key, toml_level};
 use crate::experiment::values::{self, Fault, quoted};
-use crate::experiment::{Factor, FactorKind, FixedKnob};
-use crate::vocabulary::{ParameterSchema, Scope, Vocabulary};
-use crate::words::{Level, Setting, Treatment, Value};
+use crate::experiment::{Factor, FactorKind};
+use crate::vocabulary::ParameterSchema;
+use crate::words::{Level, Value};
 
 /// The most treatments that a factorial may have: each is kept in the plan.
 pub const MOST_TREATMENTS: usize = 100_000;
@@ -33,108 +33,6 @@ pub struct ReadFactor {
     pub levels: Option<Vec<Level>>,
     /// The values of its levels, where it is a parameter.
     pub values: Option<Vec<Value>>,
-}
-
-/// What the names of factors may stand for.
-pub struct Names<'a> {
-    /// The knobs of the catalogue.
-    pub vocabulary: &'a Vocabulary,
-    /// The knobs of the file.
-    pub declared: &'a [DeclaredKnob],
-    /// The workload and its placeholders.
-    pub workload: &'a ReadWorkload<'a>,
-}
-
-/// A knob: when a change takes effect, and its levels where they are a closed list.
-type NamedKnob<'a> = (Scope, Option<&'a [String]>);
-
-/// Knobs by path or name, which the catalogue need not list.
-const PREFIXES: [(&str, Scope); 3] = [
-    ("sysfs:", Scope::Runtime),
-    ("sysctl:", Scope::Runtime),
-    ("cmdline:", Scope::Boot),
-];
-
-impl<'a> Names<'a> {
-    /// The knob of this name, or what is wrong with the name of a file or sysctl.
-    fn knob(&self, name: &str) -> Option<Result<NamedKnob<'a>, Fault>> {
-        if let Some(declared) = self.declared.iter().find(|knob| knob.name == name) {
-            return Some(Ok((declared.scope, None)));
-        }
-        if let Some(word) = self.vocabulary.knob(name) {
-            return Some(Ok((word.scope, word.levels.as_deref())));
-        }
-        let (prefix, scope) = PREFIXES
-            .iter()
-            .find(|(prefix, _)| name.starts_with(prefix))?;
-        let rest = &name[prefix.len()..];
-        let steps_up = rest.split('/').any(|part| part == "..");
-        if rest.is_empty() || steps_up || rest.contains(|c: char| c.is_control() || c == ' ') {
-            return Some(Err(Fault::new(
-                format!("does not say what {} names", &prefix[..prefix.len() - 1]),
-                "empty, or with `..`, a space or a control character",
-                "write sysfs:PATH, sysctl:NAME or cmdline:PARAMETER",
-            )));
-        }
-        Some(Ok((*scope, None)))
-    }
-
-    fn parameter(&self, name: &str) -> Option<&'a ParameterSchema> {
-        let parameters = self.workload.schema?.parameters;
-        parameters.iter().find(|parameter| parameter.name == name)
-    }
-
-    fn is_placeholder(&self, name: &str) -> bool {
-        self.workload
-            .placeholders
-            .iter()
-            .any(|(used, _)| used == name)
-    }
-
-    /// Every name of a knob.
-    fn knobs(&self) -> impl Iterator<Item = &'a str> + Clone {
-        let declared = self.declared.iter().map(|knob| knob.name.as_str());
-        declared.chain(self.vocabulary.knobs.iter().map(|knob| knob.name.as_str()))
-    }
-
-    /// What to do about a name that is no factor.
-    fn remedy(&self, name: &str) -> String {
-        let parameters = self
-            .workload
-            .schema
-            .map_or(&[] as &[ParameterSchema], |schema| schema.parameters);
-        let names = self
-            .knobs()
-            .chain(
-                parameters
-                    .iter()
-                    .filter(|parameter| parameter.factor)
-                    .map(|p| p.name),
-            )
-            .chain(
-                self.workload
-                    .placeholders
-                    .iter()
-                    .map(|(name, _)| name.as_str()),
-            );
-        match suggest::nearest(name, names) {
-            Some(near) if self.is_placeholder(near) => {
-                format!("the workload has {{{near}}}: spell both alike")
-            }
-            Some(near) => format!("did you mean `{near}`?"),
-            None => {
-                let command = match self.workload.schema {
-                    Some(schema) if schema.placeholders => {
-                        format!(", a {{{name}}} in the command,")
-                    }
-                    _ => String::new(),
-                };
-                format!(
-                    "name a knob (`knobstat knobs` lists them), a parameter of the workload{command} or sysfs:PATH, sysctl:NAME, cmdline:PARAMETER"
-                )
-            }
-        }
-    }
 }
 
 /// Reads `[factors]`.
@@ -291,18 +189,6 @@ fn levels(
     sound.then(|| levels.into_iter().map(|(level, _)| level).collect())
 }
 
-fn in_closed_list(level: Level, closed_list: Option<&[String]>) -> Result<Level, Fault> {
-    let text = level.to_string();
-    match closed_list {
-        Some(list) if !list.contains(&text) => Err(Fault::new(
-            format!("cannot be {}", quoted(&text)),
-            "not a level of this knob",
-            suggest::remedy(&text, list.iter().map(String::as_str), "its levels are"),
-        )),
-        _ => Ok(level),
-    }
-}
-
 /// A factor with fewer than two levels does not vary.
 fn refuse_too_few(
     reader: &mut Reader<'_>,
@@ -399,62 +285,6 @@ fn parameter_values(
     sound.then_some(read)
 }
 
-/// Reads `[fixed]`: knobs held at one level.
-pub fn read_fixed(
-    reader: &mut Reader<'_>,
-    file: &Section<'_>,
-    names: &Names<'_>,
-    factors: &[ReadFactor],
-) -> Vec<FixedKnob> {
-    let Some(section) = file.table(reader, "fixed", "[fixed]") else {
-        return Vec::new();
-    };
-    let mut fixed = Vec::new();
-    for entry in &section.entries {
-        let subject = entry.subject();
-        let (scope, closed_list) = match names.knob(entry.name) {
-            Some(Ok(knob)) => knob,
-            Some(Err(fault)) => {
-                reader.fault(&subject, &entry.name_span, fault);
-                continue;
-            }
-            None => {
-                let remedy = if names.parameter(entry.name).is_some() {
-                    "it is a parameter of the workload: give it in [workload]".to_owned()
-                } else if matches!(entry.value, DeValue::Table(_)) {
-                    "a name with dots or colons needs quotes, as in \"sysctl:vm.swappiness\" = 10"
-                        .to_owned()
-                } else {
-                    suggest::nearest(entry.name, names.knobs()).map_or_else(
-                        || "name a knob (`knobstat knobs` lists them), or sysfs:PATH, sysctl:NAME, cmdline:PARAMETER".to_owned(),
-                        |near| format!("did you mean `{near}`?"),
-                    )
-                };
-                let fault = Fault::new("is not a knob", "only knobs can be held", remedy);
-                reader.fault(&subject, &entry.name_span, fault);
-                continue;
-            }
-        };
-        if let Some(factor) = factors.iter().find(|factor| factor.name == entry.name) {
-            let fault = Fault::new(
-                "is held here and varies in [factors]",
-                "held here",
-                "take it out of [fixed] or of [factors]",
-            );
-            let context = vec![(factor.span.clone(), "varies here".to_owned())];
-            reader.fault_with(&subject, &entry.name_span, fault, context);
-        }
-        let level = values::level(entry.value).and_then(|level| in_closed_list(level, closed_list));
-        if let Some(level) = reader.check(&subject, &entry.span, level) {
-            fixed.push(FixedKnob {
-                setting: Setting::new(entry.name, level),
-                scope,
-            });
-        }
-    }
-    fixed
-}
-
 /// Faults for every placeholder that no factor fills.
 pub fn check_placeholders(
     reader: &mut Reader<'_>,
@@ -478,84 +308,6 @@ pub fn check_placeholders(
         let fault = Fault::new("is filled by no factor", "no such factor", remedy);
         reader.fault(&format!("the placeholder {{{name}}}"), span, fault);
     }
-}
-
-/// A partial treatment: a table of factors and one of their levels each. Its settings come in
-/// the order of the factors.
-pub fn partial_treatment(
-    reader: &mut Reader<'_>,
-    subject: &str,
-    value: &DeValue<'_>,
-    span: &Range<usize>,
-    factors: &[ReadFactor],
-) -> Option<Treatment> {
-    let DeValue::Table(table) = value else {
-        let fault = Fault::new(
-            "must be a table of factors and levels",
-            format!("this is {}", values::describe(value)),
-            "write { FACTOR = LEVEL }",
-        );
-        reader.fault(subject, span, fault);
-        return None;
-    };
-    let section = Section::new(subject, span.clone(), table);
-    if section.entries.is_empty() {
-        let fault = Fault::new(
-            "names no factor",
-            "an empty table",
-            "write { FACTOR = LEVEL }, or leave it out",
-        );
-        reader.fault(subject, span, fault);
-        return None;
-    }
-    let mut settings: Vec<(usize, Setting)> = Vec::new();
-    for entry in &section.entries {
-        if let Some(setting) = one_setting(reader, subject, entry, factors) {
-            settings.push(setting);
-        }
-    }
-    settings.sort_by_key(|(place, _)| *place);
-    (settings.len() == section.entries.len())
-        .then(|| Treatment::new(settings.into_iter().map(|(_, setting)| setting)))
-}
-
-fn one_setting(
-    reader: &mut Reader<'_>,
-    subject: &str,
-    entry: &Entry<'_>,
-    factors: &[ReadFactor],
-) -> Option<(usize, Setting)> {
-    let Some(place) = factors.iter().position(|factor| factor.name == entry.name) else {
-        let names = factors.iter().map(|factor| factor.name.as_str());
-        let fault = Fault::new(
-            format!("in {subject} is not a factor of this experiment"),
-            "no such factor",
-            suggest::remedy(entry.name, names, "the factors are"),
-        );
-        reader.fault(&entry.subject(), &entry.name_span, fault);
-        return None;
-    };
-    let level = reader.check(&entry.subject(), &entry.span, values::level(entry.value))?;
-    if let Some(levels) = &factors[place].levels
-        && !levels.contains(&level)
-    {
-        let texts: Vec<String> = levels.iter().map(ToString::to_string).collect();
-        let fault = Fault::new(
-            format!(
-                "has no level {} in this experiment",
-                quoted(&level.to_string())
-            ),
-            "no such level",
-            suggest::remedy(
-                &level.to_string(),
-                texts.iter().map(String::as_str),
-                "its levels are",
-            ),
-        );
-        reader.fault(&entry.subject(), &entry.span, fault);
-        return None;
-    }
-    Some((place, Setting::new(entry.name, level)))
 }
 
 /// The factors of the experiment, where every one could be read.

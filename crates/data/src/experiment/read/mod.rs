@@ -3,9 +3,12 @@
 pub(super) mod analysis;
 pub(super) mod design;
 pub(super) mod factors;
+pub(super) mod fixed;
 pub(super) mod knobs;
-pub(super) mod metrics;
-pub(super) mod parameters;
+mod metrics;
+pub(super) mod names;
+mod parameters;
+mod partial;
 mod section;
 pub(super) mod target;
 pub(super) mod workload;

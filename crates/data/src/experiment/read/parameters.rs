@@ -7,9 +7,10 @@ use std::ops::Range;
 use toml::de::DeValue;
 
 use super::{Reader, Section};
+use crate::experiment::quantities::{self, Rate};
 use crate::experiment::suggest;
 use crate::experiment::templates::{self, TemplateError};
-use crate::experiment::values::{self, Fault, Rate, quoted};
+use crate::experiment::values::{self, Fault, quoted};
 use crate::experiment::{commands, read::metrics};
 use crate::vocabulary::{DefaultValue, ParameterKind, ParameterSchema};
 use crate::words::Value;
@@ -51,9 +52,9 @@ pub fn read_value(
                     ))
                 }
             }),
-        ParameterKind::Duration => values::positive_duration(value).map(Value::Duration),
-        ParameterKind::Size(least, most) => values::size(value, least, most).map(Value::Size),
-        ParameterKind::Rate => values::rate(value).map(|rate| match rate {
+        ParameterKind::Duration => quantities::positive_duration(value).map(Value::Duration),
+        ParameterKind::Size(least, most) => quantities::size(value, least, most).map(Value::Size),
+        ParameterKind::Rate => quantities::rate(value).map(|rate| match rate {
             Rate::Packets(packets) => Value::PacketRate(packets),
             Rate::Bits(bits) => Value::BitRate(bits),
         }),
