@@ -10,10 +10,7 @@ use std::fs::File;
 use std::io::{self, BufWriter, IsTerminal, Read, Write};
 use std::process::ExitCode;
 
-use knobstat_stats::ministat::{self, Environment, Input, Sources, Terminal};
-
-/// Exit code of every failure that is ours to name.
-const FAILURE: u8 = 2;
+use knobstat_stats::ministat::{self, Environment, Failure, Input, Sources, Terminal};
 
 /// Exit code of a program that SIGPIPE ends, as shells report it.
 const BROKEN_PIPE: u8 = 141;
@@ -24,23 +21,18 @@ const OUTPUT_BUFFER: usize = 64 * 1024;
 /// Runs ministat with `arguments`, the program's and the command's name not among them.
 #[must_use]
 pub fn main(arguments: Vec<OsString>) -> ExitCode {
-    match ministat::run(&arguments, &environment(), &mut Files) {
-        Ok(report) => {
-            let mut output = BufWriter::with_capacity(OUTPUT_BUFFER, io::stdout().lock());
-            let written = report.write_to(&mut output).and_then(|()| output.flush());
-            match written {
-                Ok(()) => ExitCode::SUCCESS,
-                // Whoever read the report has read enough.
-                Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {
-                    ExitCode::from(BROKEN_PIPE)
-                }
-                Err(error) => {
-                    complain(
-                        format!("ministat: Cannot write standard output: {error}\n").as_bytes(),
-                    );
-                    ExitCode::from(FAILURE)
-                }
-            }
+    let written = ministat::run(&arguments, &environment(), &mut Files).and_then(|report| {
+        let mut output = BufWriter::with_capacity(OUTPUT_BUFFER, io::stdout().lock());
+        report
+            .write_to(&mut output)
+            .and_then(|()| output.flush())
+            .map_err(|reason| Failure::CannotWrite { reason })
+    });
+    match written {
+        Ok(()) => ExitCode::SUCCESS,
+        // Whoever read the report has read enough.
+        Err(Failure::CannotWrite { reason }) if reason.kind() == io::ErrorKind::BrokenPipe => {
+            ExitCode::from(BROKEN_PIPE)
         }
         Err(failure) => {
             complain(&failure.message());

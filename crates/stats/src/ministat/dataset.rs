@@ -15,7 +15,8 @@ const LARGE: usize = 4096;
 /// How the statistics will be used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Detail {
-    /// Printed only: what is computed prints as the exact statistic does, and `values` is let go.
+    /// Printed only: what is computed prints as the exact statistic does, and `values` may be in
+    /// any order.
     AsPrinted,
     /// Computed with: every statistic is the original's to the last bit, and `values` is sorted.
     Exact,
@@ -28,7 +29,8 @@ pub(super) struct DataSet {
     pub(super) name: Vec<u8>,
     /// How many values there are.
     pub(super) count: usize,
-    /// Ascending; empty when made with [`Detail::AsPrinted`].
+    /// Ascending, unless made with [`Detail::AsPrinted`]; empty after
+    /// [`take_memory`](Self::take_memory).
     pub(super) values: Vec<f64>,
     /// The first in ascending order.
     pub(super) minimum: f64,
@@ -90,13 +92,9 @@ impl DataSet {
                     .unwrap_or_else(|| arithmetic::squared_distances(&values, average) / (n - 1.0)),
             ),
         };
-        let count = values.len();
-        if detail == Detail::AsPrinted {
-            values = Vec::new();
-        }
         Self {
             name,
-            count,
+            count: values.len(),
             values,
             minimum,
             maximum,
@@ -104,6 +102,13 @@ impl DataSet {
             average,
             variance,
         }
+    }
+
+    /// Lets the values go, the statistics being made, and gives their memory back.
+    pub(super) fn take_memory(&mut self) -> Vec<f64> {
+        let mut memory = std::mem::take(&mut self.values);
+        memory.clear();
+        memory
     }
 
     /// The square root of the variance; NaN when that is negative.

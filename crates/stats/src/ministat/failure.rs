@@ -35,6 +35,11 @@ pub enum Failure {
         /// Why.
         reason: io::Error,
     },
+    /// The report cannot be written: the disk is full, say. (The original does not notice.)
+    CannotWrite {
+        /// Why.
+        reason: io::Error,
+    },
     /// A token of the wanted column is no number.
     InvalidData {
         /// The input.
@@ -83,22 +88,9 @@ impl Failure {
     pub fn message(&self) -> Vec<u8> {
         match self {
             Self::Usage { complaint, profile } => complaint.message(*profile),
-            Self::CannotOpen { name, reason, .. } => [
-                b"ministat: Cannot open ".as_slice(),
-                name,
-                b": ",
-                reason_of(reason).as_bytes(),
-                b"\n",
-            ]
-            .concat(),
-            Self::CannotRead { name, reason } => [
-                b"ministat: Cannot read ".as_slice(),
-                name,
-                b": ",
-                reason_of(reason).as_bytes(),
-                b"\n",
-            ]
-            .concat(),
+            Self::CannotOpen { name, reason, .. } => cannot("open", name, reason),
+            Self::CannotRead { name, reason } => cannot("read", name, reason),
+            Self::CannotWrite { reason } => cannot("write", b"standard output", reason),
             Self::InvalidData {
                 name,
                 token,
@@ -129,6 +121,16 @@ impl Failure {
             Self::Plot(failure) => format!("ministat: {failure}\n").into_bytes(),
         }
     }
+}
+
+/// What could not be done, with what, and why.
+fn cannot(verb: &str, name: &[u8], reason: &io::Error) -> Vec<u8> {
+    [
+        format!("ministat: Cannot {verb} ").as_bytes(),
+        name,
+        format!(": {}\n", reason_of(reason)).as_bytes(),
+    ]
+    .concat()
 }
 
 /// The system's words for an error, without the number that Rust adds.

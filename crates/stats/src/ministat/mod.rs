@@ -75,7 +75,13 @@ pub fn run<S: Sources>(
     };
     let mut sets = Vec::with_capacity(options.inputs.len());
     sources::read_each(&options, sources, |name, values| {
-        sets.push(DataSet::new(name, values, options.profile, detail));
+        let mut set = DataSet::new(name, values, options.profile, detail);
+        let memory = match detail {
+            Detail::AsPrinted => set.take_memory(),
+            Detail::Exact => Vec::new(),
+        };
+        sets.push(set);
+        memory
     })?;
     let plot = if options.plot {
         Some(Plot::new(&sets, options.width, options.separate_bars)?)

@@ -22,7 +22,7 @@ pub enum PlotFailure {
     #[error("a plot needs a width of at least 2 columns, not {0}: use -w, or -A for no plot")]
     TooNarrow(i32),
     /// A value of this set, counted from 1, or its bar is infinite or no number.
-    #[error("set {0} is not finite, or its standard deviation is not: use -A for no plot")]
+    #[error("set {0} has a value or a standard deviation that is not finite: use -A for no plot")]
     NotFinite(usize),
     /// The limits are further apart than a double can say.
     #[error("the values are too far apart for a plot: use -A for none")]

@@ -27,23 +27,20 @@ pub(super) struct Values {
 }
 
 impl Values {
-    #[inline]
-    fn push(&mut self, value: f64) {
-        self.values.push(value);
-        self.sum += value;
-        self.sum_of_squares += value * value;
-        self.has_special |= !value.is_finite() || (value == 0.0 && value.is_sign_negative());
-    }
-
-    /// The values of memory, for tests and for callers that have them.
-    #[cfg(test)]
-    pub(super) fn from_slice(values: &[f64]) -> Self {
-        let mut collected = Self::default();
-        for &value in values {
-            collected.push(value);
+    /// Brings sums and flag up to date with the values from `start` on.
+    fn account_from(&mut self, start: usize) {
+        let mut sum = self.sum;
+        let mut sum_of_squares = self.sum_of_squares;
+        for &value in &self.values[start..] {
+            sum += value;
+            sum_of_squares += value * value;
         }
-        collected.settle_special();
-        collected
+        self.sum = sum;
+        self.sum_of_squares = sum_of_squares;
+        let special = self.values[start..]
+            .iter()
+            .fold(false, |special, &value| special | is_special(value));
+        self.has_special |= special;
     }
 
     /// Makes the sign of a NaN in the sums what the original's instructions leave.
@@ -53,6 +50,26 @@ impl Values {
             self.sum_of_squares = arithmetic::sum_of_squares(&self.values);
         }
     }
+
+    /// The values of memory.
+    #[cfg(test)]
+    pub(super) fn from_slice(values: &[f64]) -> Self {
+        let mut collected = Self {
+            values: values.to_vec(),
+            ..Self::default()
+        };
+        collected.account_from(0);
+        collected.settle_special();
+        collected
+    }
+}
+
+/// Whether `value` is a NaN, an infinity or a negative zero.
+fn is_special(value: f64) -> bool {
+    const NEGATIVE_ZERO: u64 = 1 << 63;
+    const EXPONENT: u64 = 0x7ff << 52;
+    let bits = value.to_bits();
+    bits == NEGATIVE_ZERO || bits & EXPONENT == EXPONENT
 }
 
 /// Why an input gave no values.
@@ -70,13 +87,17 @@ pub(super) enum ReadFailure {
 }
 
 /// Reads `column` of every line of `input`. `line_buffer` is the size of the line buffer whose
-/// cuts are reproduced.
+/// cuts are reproduced; `memory` is empty and will hold the values.
 pub(super) fn read(
     mut input: impl Read,
     column: &Column,
     line_buffer: usize,
+    memory: Vec<f64>,
 ) -> Result<Values, ReadFailure> {
-    let mut values = Values::default();
+    let mut values = Values {
+        values: memory,
+        ..Values::default()
+    };
     let mut buffer = vec![0; FIRST_CHUNK];
     let mut filled = 0;
     let mut line = 0;
@@ -93,7 +114,9 @@ pub(super) fn read(
             longest: line_buffer - 1,
             at_end,
         };
-        let used = lines.collect(column, &mut line, &mut values)?;
+        let known = values.values.len();
+        let used = lines.collect(column, &mut line, &mut values.values)?;
+        values.account_from(known);
         if at_end {
             break;
         }
@@ -124,7 +147,7 @@ impl Lines<'_> {
         &self,
         column: &Column,
         line: &mut u64,
-        values: &mut Values,
+        values: &mut Vec<f64>,
     ) -> Result<usize, ReadFailure> {
         let plain = column.takes_plain_lines();
         let mut position = 0;
@@ -190,7 +213,7 @@ mod tests {
     fn read_all(text: &[u8]) -> Result<Vec<f64>, (Vec<u8>, u64)> {
         let column = Column::new(1, b" \t", Profile::Debian2015);
         let mut results = [1, 2, 3, 7, usize::MAX].map(|step| {
-            match read(Dribble { rest: text, step }, &column, 8192) {
+            match read(Dribble { rest: text, step }, &column, 8192, Vec::new()) {
                 Ok(values) => Ok(values.values),
                 Err(ReadFailure::Invalid { token, line }) => Err((token, line)),
                 Err(ReadFailure::Io(error)) => panic!("{error}"),
@@ -235,7 +258,7 @@ mod tests {
         }
         let column = Column::new(1, b" ", Profile::Newest);
         assert!(matches!(
-            read(Broken, &column, 1024),
+            read(Broken, &column, 1024, Vec::new()),
             Err(ReadFailure::Io(_))
         ));
     }

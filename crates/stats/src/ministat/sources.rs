@@ -42,11 +42,12 @@ pub trait Sources {
     fn open(&mut self, input: &Input) -> io::Result<Self::Reader>;
 }
 
-/// Opens and reads every input and hands its name and values to `take`.
+/// Opens and reads every input and hands its name and values to `take`, which gives back memory
+/// for the values of the next.
 pub(super) fn read_each<S: Sources>(
     options: &Options,
     sources: &mut S,
-    mut take: impl FnMut(Vec<u8>, Values),
+    mut take: impl FnMut(Vec<u8>, Values) -> Vec<f64>,
 ) -> Result<(), Failure> {
     let mut open = |input: &NamedInput| {
         sources
@@ -57,15 +58,18 @@ pub(super) fn read_each<S: Sources>(
                 profile: options.profile,
             })
     };
+    let mut memory = Vec::new();
     let mut read = |input: &NamedInput, reader: S::Reader| {
-        let values = reader::read(reader, &options.column, options.profile.line_buffer())
+        let line_buffer = options.profile.line_buffer();
+        let memory_now = std::mem::take(&mut memory);
+        let values = reader::read(reader, &options.column, line_buffer, memory_now)
             .map_err(|failure| Failure::reading(&input.name, failure, options.profile))?;
         if values.values.len() < FEWEST_POINTS {
             return Err(Failure::TooFewPoints {
                 name: input.name.clone(),
             });
         }
-        take(input.name.clone(), values);
+        memory = take(input.name.clone(), values);
         Ok(())
     };
     if options.profile.opens_all_first() {
