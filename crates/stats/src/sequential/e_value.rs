@@ -54,7 +54,7 @@ pub fn log_e_value(differences: &[f64], scale: MixtureScale) -> Result<f64, Dege
                 + 0.5 * n * (libm::log1p(ratio) - libm::log1p(ratio / (1.0 + growth))))
         }
         Err(Degenerate::TooFew { .. }) => Ok(0.0),
-        Err(Degenerate::ZeroVariance { value, .. }) if value == 0.0 => Ok(0.0),
+        Err(Degenerate::ZeroVariance { value: 0.0, .. }) => Ok(0.0),
         Err(Degenerate::ZeroVariance { .. } | Degenerate::Overflow { what: "t" }) => {
             Ok(limit(n, growth))
         }
@@ -74,8 +74,8 @@ mod tests {
     fn the_formula_by_hand() {
         // Mean 1, sd 1, n 4: t = 2, v = 3, g = 1.
         let differences = [0.0, 2.0, 1.0 - 0.5_f64.sqrt(), 1.0 + 0.5_f64.sqrt()];
-        let wanted = -0.5 * 5.0_f64.ln()
-            + 2.0 * ((1.0 + 4.0 / 3.0_f64).ln() - (1.0 + 4.0 / 15.0_f64).ln());
+        let wanted =
+            -0.5 * 5.0_f64.ln() + 2.0 * ((1.0 + 4.0 / 3.0_f64).ln() - (1.0 + 4.0 / 15.0_f64).ln());
         let found = log_e_value(&differences, MixtureScale::default()).unwrap();
         assert!((found - wanted).abs() < 1e-12, "{found} {wanted}");
     }
@@ -88,7 +88,10 @@ mod tests {
         assert_eq!(log_e_value(&[0.0; 9], scale), Ok(0.0));
         let equal = log_e_value(&[1.0; 9], scale).unwrap();
         assert!((equal - 4.0 * 10.0_f64.ln()).abs() < 1e-12);
-        let nearly = log_e_value(&[1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0 + 1e-12], scale);
+        let nearly = log_e_value(
+            &[1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0 + 1e-12],
+            scale,
+        );
         assert!((nearly.unwrap() - equal).abs() < 1e-6);
         assert!(log_e_value(&[1.0, f64::NAN], scale).is_err());
         assert!(MixtureScale::new(0.0).is_err());

@@ -127,7 +127,10 @@ mod tests {
 
     #[test]
     fn an_effect_and_its_absence_are_both_found() {
-        assert_eq!(follow(2.0, 3, 200).stop(1, None, None), Some(Stop::Different));
+        assert_eq!(
+            follow(2.0, 3, 200).stop(1, None, None),
+            Some(Stop::Different)
+        );
         let same = follow(0.0, 3, 2000);
         assert_eq!(same.stop(1, Some(0.4), None), Some(Stop::Equivalent));
         assert_eq!(same.stop(1, None, Some(0.5)), Some(Stop::NarrowEnough));

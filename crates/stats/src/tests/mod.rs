@@ -12,5 +12,5 @@ pub(crate) mod ranks;
 pub mod ratio;
 pub mod signed_rank;
 pub mod student;
-mod t_statistic;
+pub(crate) mod t_statistic;
 pub mod welch;
