@@ -6,6 +6,7 @@
 
 pub mod built_in;
 pub mod command;
+pub mod udp;
 
 use knobstat_data::messages::RunSpec;
 use knobstat_data::observation::{Failure, MetricValue, Times};
@@ -16,7 +17,7 @@ use crate::launch::Launch;
 use crate::parameters::ParameterError;
 
 /// Every workload: a new one is one folder and one line here.
-static REGISTRY: &[&dyn Workload] = &[&command::CommandWorkload];
+static REGISTRY: &[&dyn Workload] = &[&command::CommandWorkload, &udp::UdpWorkload];
 
 /// One kind of workload.
 pub trait Workload: Sync {

@@ -1,36 +1,30 @@
-//! Where a thread may run, and how much CPU time it has had.
+//! The CPUs that the two ends of a flow could be given, and how much CPU time each has had.
 
 use std::io;
 use std::time::Duration;
 
-use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 use rustix::time::{ClockId, clock_gettime};
 
-/// The CPUs that this thread may run on, in order.
+use crate::topology::{affinity, set_affinity};
+
+/// The CPUs that this process could have if it asked: those online that its cpuset leaves it,
+/// whatever narrower choice was inherited.
 ///
 /// # Errors
-/// What sched_getaffinity(2) says: on machines of more than 1024 CPUs, EINVAL.
-pub fn allowed_cpus() -> io::Result<Vec<u32>> {
-    let set = sched_getaffinity(None)?;
-    Ok((0..CpuSet::MAX_CPU)
-        .filter(|&cpu| set.is_set(cpu))
-        .map(|cpu| cpu as u32)
-        .collect())
+/// As [`affinity`], or when no thread can be started to ask on behalf of this one.
+pub fn obtainable_cpus() -> io::Result<Vec<u32>> {
+    let widened = std::thread::Builder::new().spawn(|| {
+        let all: Vec<u32> = (0..MOST_CPUS).collect();
+        set_affinity(&all)?;
+        affinity()
+    })?;
+    widened
+        .join()
+        .unwrap_or_else(|_| Err(io::Error::other("the asking thread panicked")))
 }
 
-/// Keeps this thread on one CPU from now on.
-///
-/// # Errors
-/// EINVAL where the machine has no such CPU online or the thread may not have it.
-pub fn pin_to(cpu: u32) -> io::Result<()> {
-    let cpu = cpu as usize;
-    if cpu >= CpuSet::MAX_CPU {
-        return Err(io::Error::from_raw_os_error(libc::EINVAL));
-    }
-    let mut set = CpuSet::new();
-    set.set(cpu);
-    Ok(sched_setaffinity(None, &set)?)
-}
+/// More than Linux can be built for (8192).
+const MOST_CPUS: u32 = 1 << 14;
 
 /// The CPU time that this thread has had, user and system together.
 pub fn thread_cpu_time() -> Duration {
@@ -43,20 +37,23 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_pinned_thread_stays_where_it_was_put() {
+    fn a_narrow_choice_does_not_narrow_what_could_be_had() {
         std::thread::spawn(|| {
-            let last = *allowed_cpus().unwrap().last().unwrap();
-            pin_to(last).unwrap();
-            assert_eq!(allowed_cpus().unwrap(), [last]);
-            assert_eq!(rustix::thread::sched_getcpu(), last as usize);
+            let before = obtainable_cpus().unwrap();
+            let first = before[0];
+            set_affinity(&[first]).unwrap();
+            assert_eq!(obtainable_cpus().unwrap(), before);
+            assert_eq!(affinity().unwrap(), [first]);
         })
         .join()
         .unwrap();
     }
 
     #[test]
-    fn a_cpu_that_is_not_there_is_refused() {
-        assert!(pin_to(1023).is_err());
-        assert!(pin_to(u32::MAX).is_err());
+    fn work_takes_cpu_time() {
+        let before = thread_cpu_time();
+        while thread_cpu_time() == before {
+            std::hint::spin_loop();
+        }
     }
 }

@@ -1,5 +1,5 @@
-//! The counters of the network namespace: /proc/self/net/snmp, read as a whole and decoded
-//! afterwards.
+//! The counters of the network namespace and of its interfaces: /proc/self/net/snmp and
+//! /proc/self/net/dev, read as a whole and decoded afterwards.
 
 use std::io;
 
@@ -73,6 +73,32 @@ impl NamespaceCounters {
     }
 }
 
+/// How many packets an interface has received since it was made.
+///
+/// A buffer that passes it uncut counts once: that is how one tells where segmentation offload
+/// cuts.
+///
+/// # Errors
+/// Where /proc is not there or has no such interface.
+pub fn interface_received(interface: &str) -> io::Result<u64> {
+    decode_interface_received(&std::fs::read_to_string("/proc/self/net/dev")?, interface)
+        .ok_or_else(|| {
+            io::Error::new(
+                io::ErrorKind::NotFound,
+                format!("/proc/self/net/dev has no interface {interface}"),
+            )
+        })
+}
+
+/// The received packets of an interface in the text of /proc/net/dev: its second column.
+fn decode_interface_received(text: &str, interface: &str) -> Option<u64> {
+    text.lines()
+        .filter_map(|line| line.split_once(':'))
+        .find(|(name, _)| name.trim() == interface)
+        .and_then(|(_, columns)| columns.split_ascii_whitespace().nth(1))
+        .and_then(|packets| packets.parse().ok())
+}
+
 /// A counter by the name in the first of the two lines that a protocol has.
 fn counter(text: &str, protocol: &str, name: &str) -> Option<u64> {
     let mut lines = text.lines().filter_map(|line| line.strip_prefix(protocol));
@@ -123,6 +149,19 @@ UdpLite: 9 9 9 9 9 9 9
         ] {
             assert_eq!(NamespaceCounters::decode(text), None, "{text:?}");
         }
+    }
+
+    #[test]
+    fn an_interface_is_found_by_its_whole_name() {
+        let text = "\
+Inter-|   Receive                                                |  Transmit
+ face |bytes    packets errs drop fifo frame compressed multicast|bytes    packets
+    lo: 1234 56 0 0 0 0 0 0 1234 56
+lo2:9 7 0 0 0 0 0 0 1 1
+";
+        assert_eq!(decode_interface_received(text, "lo"), Some(56));
+        assert_eq!(decode_interface_received(text, "lo2"), Some(7));
+        assert_eq!(decode_interface_received(text, "eth0"), None);
     }
 
     #[test]

@@ -1,0 +1,279 @@
+//! The workload as a whole: short runs over the machine's own loopback interface, from parameters
+//! to metrics. What they assert are relations; a loaded machine may lose, lag and reorder.
+
+use std::time::Duration;
+
+use knobstat_data::observation::{Limit, Times};
+use knobstat_data::words::{BitRate, Bytes};
+use knobstat_data::{Parameters, Value};
+
+use super::super::{Ended, Yield};
+use super::figures::{Figures, PacerKind};
+use super::{decode, work};
+
+fn parameters<const N: usize>(given: [(&str, Value); N]) -> Parameters {
+    given
+        .map(|(name, value)| (name.to_owned(), value))
+        .into_iter()
+        .collect()
+}
+
+fn text(text: &str) -> Value {
+    Value::Text(text.to_owned())
+}
+
+fn size(bytes: u64) -> Value {
+    Value::Size(Bytes(bytes))
+}
+
+fn figures<const N: usize>(given: [(&str, Value); N]) -> (Figures, Yield) {
+    let result = work(&parameters(given)).unwrap();
+    let figures = serde_json::from_value(result.clone()).unwrap();
+    let ended = Ended {
+        times: Times {
+            stopwatch: "tsc".to_owned(),
+            wall: Duration::from_secs(1),
+            monotonic: Duration::from_secs(1),
+            monotonic_raw: Duration::from_secs(1),
+            boottime: Duration::from_secs(1),
+            cpu: Duration::ZERO,
+        },
+        granularity: 1e-9,
+        stdout: Ok(serde_json::json!({ "result": result })
+            .to_string()
+            .into_bytes()),
+        stderr: Ok(Vec::new()),
+    };
+    (figures, decode::decode(&ended))
+}
+
+/// What holds of every run.
+fn check(figures: &Figures, yielded: &Yield) {
+    let packets = &figures.packets;
+    let duplicated = packets.order.map_or(0, |order| order.duplicated);
+    assert!(packets.lost <= packets.sent, "{packets:?}");
+    assert_eq!(
+        packets.received - duplicated + packets.lost,
+        packets.sent,
+        "{packets:?}"
+    );
+    assert_eq!(
+        packets.received_bytes,
+        packets.received * figures.packet_size_bytes
+    );
+    assert_eq!(yielded.failure, None);
+    let metric = |name: &str| {
+        let found = yielded
+            .metrics
+            .iter()
+            .find(|value| value.metric.name == name);
+        found.unwrap_or_else(|| panic!("no metric {name}")).value
+    };
+    assert_eq!(yielded.metrics[0].metric.name, "throughput");
+    assert!((0.0..=100.0).contains(&metric("loss")));
+    assert!(metric("sent_rate") > 0.0);
+    assert!(metric("throughput") >= 0.0);
+    let megabits = metric("received_rate") * 8.0 * figures.packet_size_bytes as f64 / 1e6;
+    assert!((metric("throughput") - megabits).abs() <= 1e-9 * megabits);
+}
+
+fn evidence(yielded: &Yield, key: &str) -> Result<f64, String> {
+    yielded
+        .evidence
+        .iter()
+        .find(|evidence| evidence.key == key)
+        .unwrap_or_else(|| panic!("no evidence {key}"))
+        .value
+        .clone()
+}
+
+#[test]
+fn a_count_of_ten_sends_exactly_ten_by_every_method_at_every_size() {
+    for method in ["send", "sendmmsg", "gso"] {
+        for bytes in [0, 1, 7, 8, 15, 1472, 1473, 65_507] {
+            if method == "gso" && bytes == 0 {
+                continue;
+            }
+            let (figures, yielded) = figures([
+                ("method", text(method)),
+                ("packet_size", size(bytes)),
+                ("count", Value::Integer(10)),
+            ]);
+            assert_eq!(figures.packets.sent, 10, "{method} {bytes}");
+            check(&figures, &yielded);
+            assert_eq!(figures.packets.order.is_some(), bytes >= 8);
+            let order = evidence(&yielded, "packets.reordered");
+            assert_eq!(order.is_ok(), bytes >= 8, "{order:?}");
+        }
+    }
+}
+
+#[test]
+fn both_receivers_count_what_arrives_within_a_duration() {
+    for receiver in ["napping", "blocking"] {
+        let (figures, yielded) = figures([
+            ("receiver_method", text(receiver)),
+            ("duration", Value::Duration(Duration::from_millis(50))),
+        ]);
+        check(&figures, &yielded);
+        assert!(figures.packets.received > 0);
+        assert_eq!(
+            figures.waiting.nap_nanoseconds.is_some(),
+            receiver == "napping"
+        );
+        let censored = yielded.metrics[0].limited_by.unwrap().censors();
+        let dropped = figures.kernel.socket_drops.unwrap_or(0);
+        assert_eq!(
+            censored,
+            dropped as f64 > 0.001 * figures.packets.sent as f64
+        );
+    }
+}
+
+#[test]
+fn ipv6_and_a_code_point_make_no_difference_to_the_accounts() {
+    if std::net::UdpSocket::bind("[::1]:0").is_err() {
+        eprintln!("skipped: this machine has no IPv6 loopback address");
+        return;
+    }
+    let (figures, yielded) = figures([
+        ("bind", text("::1")),
+        ("dscp", Value::Integer(46)),
+        ("count", Value::Integer(100)),
+    ]);
+    assert_eq!(figures.packets.sent, 100);
+    check(&figures, &yielded);
+}
+
+#[test]
+fn a_schedule_sends_the_count_that_its_duration_holds_and_the_pacer_is_the_limit() {
+    let (figures, yielded) = figures([
+        ("rate", Value::PacketRate(2000.0)),
+        ("duration", Value::Duration(Duration::from_millis(100))),
+    ]);
+    check(&figures, &yielded);
+    assert!(figures.packets.sent <= 200);
+    let Some(PacerKind::Schedule { late, .. }) = figures.pacer.map(|pacer| pacer.kind) else {
+        panic!("no schedule in {figures:?}");
+    };
+    assert!(late <= figures.packets.sent);
+    // A stall of this machine may have cost the rate, and so the verdict, but never the count.
+    if figures.packets.lost == 0 && figures.sending_seconds < 0.1 {
+        assert_eq!(figures.packets.sent, 200);
+        assert_eq!(yielded.metrics[0].limited_by, Some(Limit::Pacer));
+    }
+}
+
+#[test]
+fn a_schedule_on_the_coarse_clock_says_that_its_gaps_do_not_hold() {
+    let (figures, yielded) = figures([
+        ("rate", Value::BitRate(BitRate(64.0 * 8.0 * 10_000.0))),
+        ("pacing_clock", text("coarse")),
+        ("count", Value::Integer(300)),
+    ]);
+    check(&figures, &yielded);
+    assert_eq!(figures.packets.sent, 300);
+    let step = figures.pacing_clock.unwrap().step_nanoseconds.unwrap();
+    let said = yielded
+        .notes
+        .iter()
+        .any(|note| note.contains("quarter of the gap"));
+    assert_eq!(said, step > 25_000, "step {step}: {:?}", yielded.notes);
+}
+
+#[test]
+fn additional_readings_are_made_by_the_sender_and_its_clock_is_described() {
+    let (figures, yielded) = figures([
+        ("clock_reads_per_packet", Value::Integer(2)),
+        ("count", Value::Integer(1000)),
+    ]);
+    check(&figures, &yielded);
+    assert!(evidence(&yielded, "pacer.clock_step").unwrap() > 0.0);
+}
+
+#[test]
+fn under_the_coarse_clock_the_loop_of_2007_credits_a_step_of_packets_per_wait() {
+    for (bytes, per_packet) in [(128, 1), (512, 4), (1280, 10)] {
+        let (figures, yielded) = figures([
+            ("method", text("send")),
+            ("packet_size", size(bytes)),
+            ("rate", Value::BitRate(BitRate(1e9))),
+            ("pacer", text("iperf2-2007")),
+            ("pacing_clock", text("coarse")),
+            ("duration", Value::Duration(Duration::from_millis(300))),
+        ]);
+        check(&figures, &yielded);
+        assert_eq!(
+            evidence(&yielded, "pacer.whole_microseconds_per_packet"),
+            Ok(f64::from(per_packet))
+        );
+        let clock = figures.pacing_clock.unwrap();
+        let waits = evidence(&yielded, "pacer.waits").unwrap();
+        if !clock.regular || waits < 3.0 {
+            // A machine too loaded to see its own ticks.
+            eprintln!("skipped at {bytes} B: {clock:?}, {waits} waits");
+            continue;
+        }
+        let predicted = evidence(&yielded, "pacer.packets_per_wait_predicted").unwrap();
+        let credited = evidence(&yielded, "pacer.credited_per_wait").unwrap();
+        let packets = evidence(&yielded, "pacer.packets_per_wait").unwrap();
+        // A tick that passes between a wait's end and the next packet makes a multiple of it.
+        let steps = (credited / predicted).round();
+        assert!(
+            steps >= 1.0 && (credited / predicted / steps - 1.0).abs() < 0.02,
+            "{bytes} B: {credited} against {predicted}"
+        );
+        assert!(packets >= credited);
+    }
+}
+
+#[test]
+fn at_64_bytes_the_loop_of_2007_has_no_time_to_wait_for() {
+    let (figures, yielded) = figures([
+        ("rate", Value::BitRate(BitRate(1e9))),
+        ("pacer", text("iperf2-2007")),
+        ("count", Value::Integer(1000)),
+    ]);
+    check(&figures, &yielded);
+    assert_eq!(evidence(&yielded, "pacer.waits"), Ok(0.0));
+    assert!(evidence(&yielded, "pacer.packets_per_wait").is_err());
+}
+
+#[test]
+fn both_ends_on_one_cpu_are_said_to_be() {
+    let (figures, yielded) = figures([
+        ("sender_cpu", Value::Integer(0)),
+        ("receiver_cpu", Value::Integer(0)),
+        ("count", Value::Integer(100)),
+    ]);
+    check(&figures, &yielded);
+    assert!(!figures.waiting.spinning);
+    assert!(
+        yielded
+            .notes
+            .iter()
+            .any(|note| note.contains("shared CPU 0"))
+    );
+}
+
+#[test]
+fn buffers_that_are_cut_late_are_never_passed_off_as_packets() {
+    let (figures, yielded) = figures([("method", text("gso")), ("count", Value::Integer(6400))]);
+    check(&figures, &yielded);
+    assert_eq!(evidence(&yielded, "sender.datagrams_per_buffer"), Ok(64.0));
+    assert!(evidence(&yielded, "sender.class").unwrap() > 1.0);
+    assert!(
+        yielded
+            .notes
+            .iter()
+            .any(|note| note.contains("not to be compared"))
+    );
+}
+
+#[test]
+fn what_cannot_be_done_is_a_sentence() {
+    let refused = work(&parameters([("sender_cpu", Value::Integer(4000))])).unwrap_err();
+    assert!(refused.contains("sender_cpu = 4000"), "{refused}");
+    let refused = work(&parameters([("packet_size", size(65_508))])).unwrap_err();
+    assert!(refused.contains("0 to 65507"), "{refused}");
+}

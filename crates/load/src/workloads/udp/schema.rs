@@ -1,0 +1,169 @@
+//! The parameters and metrics of the workload `udp`.
+
+use knobstat_data::vocabulary::{DefaultValue, ParameterKind, ParameterSchema, WorkloadSchema};
+use knobstat_data::{Better, Metric, Unit};
+
+use super::options::LARGEST_PACKET;
+
+/// The workload as the experiment file knows it.
+pub(super) static SCHEMA: WorkloadSchema = WorkloadSchema {
+    kind: "udp",
+    summary: "Sends UDP datagrams and counts what arrives, with a verdict on who was the limit.",
+    parameters: PARAMETERS,
+    metrics,
+    warmup_runs: 0,
+    placeholders: false,
+};
+
+/// The metric `throughput`: payload received.
+pub(super) const THROUGHPUT: &str = "throughput";
+/// The metric `received_rate`.
+pub(super) const RECEIVED_RATE: &str = "received_rate";
+/// The metric `sent_rate`.
+pub(super) const SENT_RATE: &str = "sent_rate";
+/// The metric `loss`.
+pub(super) const LOSS: &str = "loss";
+/// The metric `cpu_per_packet`: the sender's.
+pub(super) const CPU_PER_PACKET: &str = "cpu_per_packet";
+/// The metric `receiver_cpu_per_packet`.
+pub(super) const RECEIVER_CPU_PER_PACKET: &str = "receiver_cpu_per_packet";
+
+/// Every metric; the stopwatch is independent of the clock under test, and where it is not the
+/// values of that run say so.
+fn metrics() -> Vec<Metric> {
+    let metric = |name: &str, unit, better| Metric {
+        name: name.to_owned(),
+        unit,
+        better,
+        self_timed: false,
+    };
+    vec![
+        metric(THROUGHPUT, Unit::MEGABITS_PER_SECOND, Better::Higher),
+        metric(RECEIVED_RATE, Unit::PACKETS_PER_SECOND, Better::Higher),
+        metric(SENT_RATE, Unit::PACKETS_PER_SECOND, Better::Higher),
+        metric(LOSS, Unit::SHARE, Better::Lower),
+        metric(CPU_PER_PACKET, Unit::NANOSECONDS, Better::Lower),
+        metric(RECEIVER_CPU_PER_PACKET, Unit::NANOSECONDS, Better::Lower),
+    ]
+}
+
+const fn parameter(
+    name: &'static str,
+    kind: ParameterKind,
+    default: DefaultValue,
+    documentation: &'static str,
+) -> ParameterSchema {
+    ParameterSchema {
+        name,
+        kind,
+        default,
+        factor: true,
+        documentation,
+    }
+}
+
+use DefaultValue::{Absent, Written};
+use ParameterKind::{Choice, ChoiceNotYet, Duration, Integer, IntegerNotYet, Rate, Size, Text};
+
+static PARAMETERS: &[ParameterSchema] = &[
+    parameter(
+        "packet_size",
+        Size(0, LARGEST_PACKET),
+        Written("64"),
+        "The payload of a datagram in bytes, 0 to 65507. Below 8 bytes there is no room for a \
+         number, and datagrams are only counted.",
+    ),
+    parameter(
+        "method",
+        ChoiceNotYet(
+            &["send", "sendmmsg", "gso"],
+            &["io_uring", "tx_ring", "af_xdp"],
+        ),
+        Written("\"sendmmsg\""),
+        "How datagrams are handed to the kernel: `send`, one a call; `sendmmsg`, up to 64 a call; \
+         `gso`, one buffer of up to 64 that the kernel cuts late.",
+    ),
+    parameter(
+        "receiver_method",
+        ChoiceNotYet(&["napping", "blocking"], &["gro", "io_uring"]),
+        Written("\"napping\""),
+        "How the receiver waits: `napping` drains what has come and naps for 200 µs, so that it \
+         costs its sender no interrupt per datagram; `blocking` sleeps until a datagram comes.",
+    ),
+    parameter(
+        "endpoints",
+        ChoiceNotYet(&["loopback"], &["veth"]),
+        Written("\"loopback\""),
+        "Where the two ends are: both on the loopback interface.",
+    ),
+    parameter(
+        "rate",
+        Rate,
+        Absent,
+        "The asked rate: datagrams a second as a number, or bits of payload a second as in \
+         `\"50Mbit\"`. By default as fast as it goes.",
+    ),
+    parameter(
+        "pacer",
+        Choice(&["schedule", "iperf2-2007"]),
+        Written("\"schedule\""),
+        "How an asked rate is kept: by an absolute `schedule`, or as the `iperf2-2007` did, whose \
+         rate depends on its clock's step. The latter needs a rate.",
+    ),
+    parameter(
+        "pacing_clock",
+        Choice(&["fine", "coarse"]),
+        Written("\"fine\""),
+        "The clock that the pacer and the additional readings go by: `fine` is CLOCK_MONOTONIC, \
+         `coarse` CLOCK_MONOTONIC_COARSE, which stands still between ticks.",
+    ),
+    parameter(
+        "clock_reads_per_packet",
+        Integer(0, 1000),
+        Written("0"),
+        "How often the sender reads the pacing clock per datagram, beside the readings that the \
+         pacer makes.",
+    ),
+    parameter(
+        "duration",
+        Duration,
+        Written("\"1s\""),
+        "How long is sent. On a schedule this makes an exact count.",
+    ),
+    parameter(
+        "count",
+        Integer(1, i64::MAX),
+        Absent,
+        "How many datagrams are sent, exactly, in place of a duration.",
+    ),
+    parameter(
+        "flows",
+        IntegerNotYet(1, 1, 64),
+        Written("1"),
+        "How many flows there are side by side.",
+    ),
+    parameter(
+        "dscp",
+        Integer(0, 63),
+        Written("0"),
+        "The differentiated services code point of what is sent.",
+    ),
+    parameter(
+        "bind",
+        Text,
+        Written("\"any\""),
+        "The loopback address of both ends: `\"any\"` is 127.0.0.1; `\"::1\"` makes it IPv6.",
+    ),
+    parameter(
+        "sender_cpu",
+        Integer(0, 4095),
+        Absent,
+        "The sender's CPU. By default 0, or the first that there is.",
+    ),
+    parameter(
+        "receiver_cpu",
+        Integer(0, 4095),
+        Absent,
+        "The receiver's CPU. By default 1, or the second that there is.",
+    ),
+];
