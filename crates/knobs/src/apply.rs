@@ -29,7 +29,7 @@ pub enum ApplyError {
         /// The level.
         level: Level,
         /// Why, and what would help.
-        why: Unavailable,
+        why: Box<Unavailable>,
     },
     /// The kernel refused the write.
     #[error("{knob} could not be set to {level}: {}{}", .why.reason, remedy(.why))]
@@ -38,10 +38,8 @@ pub enum ApplyError {
         knob: String,
         /// The level.
         level: Level,
-        /// The file or the command.
-        at: String,
         /// What it means, and what would help.
-        why: Unavailable,
+        why: Box<Unavailable>,
         /// What the system says.
         source: io::Error,
     },
@@ -146,7 +144,7 @@ impl Turning<'_> {
         let unavailable = |why| ApplyError::Unavailable {
             knob: knob.name().to_owned(),
             level: level.clone(),
-            why,
+            why: Box::new(why),
         };
         let plan = knob.plan(self.files, level).map_err(unavailable)?;
         let mut announced: Vec<(Target, Vec<u8>)> = Vec::new();
@@ -235,8 +233,7 @@ impl Turning<'_> {
         ApplyError::Write {
             knob: knob.name().to_owned(),
             level: level.clone(),
-            at: target.label().to_owned(),
-            why,
+            why: Box::new(why),
             source,
         }
     }

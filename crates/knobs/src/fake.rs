@@ -230,6 +230,9 @@ impl Files for FakeMachine {
                     })
                     .collect();
                 format!("{}\n", words.join(" ")).into_bytes()
+            } else if old.contains(&b'\t') {
+                // As the kernel shows a list of numbers.
+                format!("{}\n", value.replace(' ', "\t")).into_bytes()
             } else {
                 format!("{value}\n").into_bytes()
             };

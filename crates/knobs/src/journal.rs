@@ -107,14 +107,6 @@ impl Target {
         }
     }
 
-    /// The path or the knob's name, for messages.
-    pub fn label(&self) -> &str {
-        match self {
-            Self::File { path, .. } => path,
-            Self::Command { knob, .. } => knob,
-        }
-    }
-
     fn is_same(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::File { path: a, .. }, Self::File { path: b, .. }) => a == b,
@@ -221,6 +213,32 @@ impl Journal {
                 push_line(&mut lines, &format!("change {index}"));
             }
             entries[index].pending = true;
+        }
+        self.write(files, entries, &lines)
+    }
+
+    /// Announces that these settings, by their index, are about to be put back, and waits for the
+    /// disk. Undoing one may have the kernel reset another; if it is cut short, that is ours.
+    ///
+    /// # Errors
+    /// When it cannot be made durable.
+    pub fn announce_undoing(
+        &mut self,
+        files: &dyn Files,
+        indexes: &[usize],
+    ) -> Result<(), JournalError> {
+        let mut lines = String::new();
+        let mut entries = self.entries.clone();
+        for index in indexes {
+            if let Some(entry) = entries.get_mut(*index)
+                && !entry.pending
+            {
+                push_line(&mut lines, &format!("change {index}"));
+                entry.pending = true;
+            }
+        }
+        if lines.is_empty() {
+            return Ok(());
         }
         self.write(files, entries, &lines)
     }

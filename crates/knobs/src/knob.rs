@@ -1,7 +1,7 @@
 //! One knob: read, offered levels, and what has to be written for a level.
 
-use std::borrow::Cow;
 use std::io;
+use std::ops::Deref;
 
 use knobstat_data::Level;
 use knobstat_data::experiment::OwnKnob;
@@ -21,9 +21,29 @@ const RANDOMIZE: &str = "/proc/sys/kernel/randomize_va_space";
 #[derive(Clone, Debug)]
 pub enum Knob {
     /// One with an entry.
-    Entry(Cow<'static, Entry>),
+    Entry(EntryHandle),
     /// One of the experiment file's own.
     Own(OwnKnob),
+}
+
+/// An entry of the catalogue, or one made from a name that says where the knob is.
+#[derive(Clone, Debug)]
+pub enum EntryHandle {
+    /// In the catalogue.
+    Catalogued(&'static Entry),
+    /// Made from a name.
+    Named(Box<Entry>),
+}
+
+impl Deref for EntryHandle {
+    type Target = Entry;
+
+    fn deref(&self) -> &Entry {
+        match self {
+            Self::Catalogued(entry) => entry,
+            Self::Named(entry) => entry,
+        }
+    }
 }
 
 /// What has to be written for a level.
@@ -52,7 +72,7 @@ impl Knob {
             return Some(Self::Own(own.clone()));
         }
         if let Some(entry) = Catalogue::linux().entry(name) {
-            return Some(Self::Entry(Cow::Borrowed(entry)));
+            return Some(Self::Entry(EntryHandle::Catalogued(entry)));
         }
         let (kind, rest) = name.split_once(':')?;
         let entry = match kind {
@@ -61,7 +81,7 @@ impl Knob {
             "cmdline" => fact_entry(name, rest)?,
             _ => return None,
         };
-        Some(Self::Entry(Cow::Owned(entry)))
+        Some(Self::Entry(EntryHandle::Named(Box::new(entry))))
     }
 
     /// Its name.

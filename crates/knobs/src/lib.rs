@@ -29,6 +29,8 @@ mod value;
 
 #[cfg(test)]
 mod fake;
+#[cfg(test)]
+mod tests;
 
 pub use apply::ApplyError;
 pub use journal::JournalError;

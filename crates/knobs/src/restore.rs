@@ -57,15 +57,28 @@ pub fn restore(
         .iter()
         .map(|entry| state(files, entry))
         .collect();
-    let mut ours: Vec<&Entry> = Vec::new();
-    for (entry, state) in journal.entries().iter().zip(&states).rev() {
+    let mut ours: Vec<usize> = Vec::new();
+    for (index, state) in states.iter().enumerate().rev() {
+        let entry = &journal.entries()[index];
         match state {
             State::Foreign(value) if !options.overwrite_others => {
                 restoration.left_alone.push(foreign(files, entry, value));
             }
-            _ => ours.push(entry),
+            _ => ours.push(index),
         }
     }
+    if ours
+        .iter()
+        .any(|index| !is_back(files, &journal.entries()[*index]))
+    {
+        // A full disk is no reason to leave the machine as it is: then a death in the midst of
+        // it may leave a value that is taken for somebody else's.
+        let _ = journal.announce_undoing(files, &ours);
+    }
+    let ours: Vec<&Entry> = ours
+        .iter()
+        .map(|index| &journal.entries()[*index])
+        .collect();
     let refused = options.refused.of(files);
     let mut put_back: Vec<&Entry> = Vec::new();
     let mut failures: Vec<(&Entry, String)> = Vec::new();
@@ -98,7 +111,8 @@ pub fn restore(
     // the kernel's default.
     failures.retain(|(entry, _)| {
         let gone = state(files, entry) == State::Gone;
-        if gone {
+        let was_back = put_back.iter().any(|known| std::ptr::eq(*known, *entry));
+        if gone && !was_back {
             restoration.left_alone.push(format!(
                 "{} is gone with its CPU or device: it was {}",
                 label(files, &entry.target),

@@ -256,7 +256,7 @@ impl Knobs {
                 .map_err(|why| ApplyError::Unavailable {
                     knob: knob.name().to_owned(),
                     level: level.clone(),
-                    why,
+                    why: Box::new(why),
                 })?;
             self.spawn.disable_address_randomization = *level == Level::text("off");
         }

@@ -30,7 +30,7 @@ pub fn read(files: &dyn Files, fact: &Fact) -> Result<Level, Unavailable> {
                 .map(Level::text)
                 .ok_or_else(|| untold("its CONFIG_HZ"))
         }
-        Fact::StopsIdleTick => stops_idle_tick(files).map(|stops| on_or_off(stops)),
+        Fact::StopsIdleTick => stops_idle_tick(files).map(on_or_off),
         Fact::KeepsIdleTick => stops_idle_tick(files).map(|stops| on_or_off(!stops)),
         Fact::CommandLine(name) => {
             let line = command_line(files)?;
