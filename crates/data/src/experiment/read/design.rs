@@ -157,3 +157,71 @@ fn read_stop(reader: &mut Reader<'_>, section: &Section<'_>) -> Option<Stop> {
         max_replicates,
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::words::Ratio;
+    use toml::de::DeTable;
+
+    /// What a `[design]` with this `stop` asks for, and the faults beside the refusal.
+    fn stop_of(text: &str) -> (Option<Stop>, Vec<String>) {
+        let source = format!("[design]\n{text}\n");
+        let document = DeTable::parse(&source).unwrap();
+        let file = Section::new("the file", 0..0, document.get_ref());
+        let mut reader = Reader::new(&source);
+        let section = file.table(&mut reader, "design", "[design]").unwrap();
+        let stop = read_stop(&mut reader, &section);
+        let faults = reader.faults.into_iter().map(|fault| fault.message);
+        let beside = faults.filter(|message| !message.contains("cannot do yet"));
+        (stop, beside.collect())
+    }
+
+    #[test]
+    fn a_stop_is_read_with_its_defaults() {
+        let (stop, faults) = stop_of("stop = { half_width = '1%' }");
+        let expected = Stop {
+            half_width: Some(Ratio(0.01)),
+            margin: None,
+            min_replicates: 5,
+            max_replicates: 40,
+        };
+        assert_eq!((stop, faults), (Some(expected), vec![]));
+        let (stop, faults) = stop_of("stop = { margin = '2%', max_replicates = 4 }");
+        let expected = Stop {
+            half_width: None,
+            margin: Some(Ratio(0.02)),
+            min_replicates: 4,
+            max_replicates: 4,
+        };
+        assert_eq!((stop, faults), (Some(expected), vec![]));
+    }
+
+    #[test]
+    fn what_is_wrong_with_a_stop_is_told() {
+        for (text, fault) in [
+            ("stop = {}", "`half_width` is missing"),
+            ("stop = 'soon'", "must be a table"),
+            ("stop = { half_width = 0.01 }", "must be a share"),
+            (
+                "stop = { margin = '1%', least = 3 }",
+                "`least` is not a key",
+            ),
+            ("stop = { margin = '1%', min_replicates = 1 }", "from 2 to"),
+            (
+                "stop = { margin = '1%', min_replicates = 9, max_replicates = 8 }",
+                "at least 9 and at most 8",
+            ),
+            (
+                "replicates = 6\nstop = { margin = '1%' }",
+                "stands beside `stop`",
+            ),
+        ] {
+            let (_, faults) = stop_of(text);
+            assert!(
+                faults.len() == 1 && faults[0].contains(fault),
+                "{text}: {faults:?}"
+            );
+        }
+    }
+}
