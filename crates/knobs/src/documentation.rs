@@ -38,7 +38,7 @@ pub fn markdown() -> String {
 }
 
 /// What is to be known of one knob of the catalogue.
-pub fn of(name: &str) -> Option<String> {
+pub fn documentation(name: &str) -> Option<String> {
     Catalogue::linux().entry(name).map(of_entry)
 }
 

@@ -11,7 +11,7 @@ mod availability;
 mod boot;
 mod catalogue;
 mod checksum;
-pub mod documentation;
+mod documentation;
 mod files;
 pub mod guardian;
 mod journal;
@@ -33,6 +33,7 @@ mod fake;
 mod tests;
 
 pub use apply::ApplyError;
+pub use documentation::{documentation, markdown};
 pub use journal::JournalError;
 pub use knob::Refused;
 pub use owners::{OWNERS, Owner, running as running_owners};

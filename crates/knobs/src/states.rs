@@ -8,19 +8,21 @@ use crate::catalogue::Catalogue;
 use crate::files::{Files, RootedFiles};
 use crate::knob::{Knob, Refused};
 
-/// Every knob of the catalogue with its value, its levels, and whether it can be turned here.
-pub fn states(root: &Root, refused: Refused) -> Vec<KnobState> {
+/// Every knob of the catalogue with its value, its levels, and whether it can be turned here,
+/// by this process in its environment.
+pub fn states(root: &Root) -> Vec<KnobState> {
     Catalogue::linux()
         .entries()
         .iter()
-        .filter_map(|entry| state_of(root, &entry.name, refused))
+        .filter_map(|entry| state_of(root, &entry.name))
         .collect()
 }
 
 /// One knob, which may also be `sysctl:NAME`, `sysfs:PATH` or `cmdline:NAME`. None where there is
 /// no such knob.
-pub fn state_of(root: &Root, name: &str, refused: Refused) -> Option<KnobState> {
+pub fn state_of(root: &Root, name: &str) -> Option<KnobState> {
     let files = RootedFiles::to_look_at(root.clone());
+    let refused = Refused::from_environment();
     Knob::find(name, &[]).map(|knob| state(&files, &knob, refused))
 }
 

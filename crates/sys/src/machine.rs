@@ -176,8 +176,9 @@ fn hz_of(configuration: &str) -> Option<u32> {
 const LARGEST_CONFIGURATION: usize = 8 << 20;
 
 /// The content of a gzip file as the kernel makes it: RFC 1952 without optional fields, or with
-/// a file name. The checksum is left alone: the file was made in memory by the kernel.
-fn unpack(packed: &[u8]) -> Option<Vec<u8>> {
+/// a file name. The checksum is left alone: the file was made in memory by the kernel. Nothing
+/// where the bytes are no such file.
+pub fn unpack(packed: &[u8]) -> Option<Vec<u8>> {
     const HAS_NAME: u8 = 8;
     let header = packed.get(..10)?;
     let (magic, flags) = (&header[..3], header[3]);

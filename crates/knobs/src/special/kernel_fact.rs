@@ -1,16 +1,11 @@
 //! Facts of the kernel that runs: readable, and changed only by booting another way.
 
-use std::io;
-
 use knobstat_data::Level;
-use miniz_oxide::inflate::decompress_to_vec_with_limit;
+use knobstat_sys::machine::unpack;
 
 use crate::availability::Unavailable;
 use crate::catalogue::Fact;
 use crate::files::Files;
-
-/// No kernel's configuration is longer than this; today's are 150 to 300 KB.
-const LONGEST_CONFIG: usize = 4 << 20;
 
 /// The level of a word that is not on the command line.
 pub const ABSENT: &str = "absent";
@@ -126,18 +121,20 @@ fn text(files: &dyn Files, path: &str) -> Option<String> {
 
 /// The configuration that the kernel was built with: from itself, or from beside its image.
 fn config(files: &dyn Files) -> Result<String, Unavailable> {
-    if let Some(config) = files
-        .read("/proc/config.gz")
-        .and_then(|bytes| gunzip(&bytes))
-        .ok()
-        .or_else(|| {
-            let release = release(files).ok()?;
-            files.read(&format!("/boot/config-{release}")).ok()
-        })
-    {
-        return Ok(String::from_utf8_lossy(&config).into_owned());
+    let packed = files.read("/proc/config.gz").ok();
+    let config = packed.and_then(|bytes| unpack(&bytes)).or_else(|| {
+        let release = release(files).ok()?;
+        [
+            format!("/boot/config-{release}"),
+            format!("/lib/modules/{release}/config"),
+        ]
+        .iter()
+        .find_map(|path| files.read(path).ok())
+    });
+    match config {
+        Some(config) => Ok(String::from_utf8_lossy(&config).into_owned()),
+        None => Err(untold("its configuration")),
     }
-    Err(untold("its configuration"))
 }
 
 fn untold(what: &str) -> Unavailable {
@@ -179,37 +176,10 @@ fn words(line: &str) -> Vec<&str> {
     .collect()
 }
 
-/// Unpacks a gzip file of one member (RFC 1952). Its checksum is not compared: it comes from the
-/// kernel's own memory.
-fn gunzip(bytes: &[u8]) -> io::Result<Vec<u8>> {
-    let wrong = || io::Error::new(io::ErrorKind::InvalidData, "not a gzip file");
-    let [0x1f, 0x8b, 8, flags, _, _, _, _, _, _, rest @ ..] = bytes else {
-        return Err(wrong());
-    };
-    let mut rest = rest;
-    if flags & 0x04 != 0 {
-        let ([low, high], after) = rest.split_first_chunk().ok_or_else(wrong)?;
-        let length = usize::from(u16::from_le_bytes([*low, *high]));
-        rest = after.get(length..).ok_or_else(wrong)?;
-    }
-    // A file name and a comment, each ended by a zero.
-    for flag in [0x08, 0x10] {
-        if flags & flag != 0 {
-            let end = rest.iter().position(|byte| *byte == 0).ok_or_else(wrong)?;
-            rest = &rest[end + 1..];
-        }
-    }
-    if flags & 0x02 != 0 {
-        rest = rest.get(2..).ok_or_else(wrong)?;
-    }
-    decompress_to_vec_with_limit(rest, LONGEST_CONFIG).map_err(|_| wrong())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::fake::FakeMachine;
-    use proptest::prelude::*;
 
     const CONFIG: &str = "CONFIG_HZ_250=y\nCONFIG_HZ=250\nCONFIG_NO_HZ_COMMON=y\n";
 
@@ -253,31 +223,5 @@ mod tests {
         assert!(read(&machine, &Fact::StopsIdleTick).is_err());
         machine.set("/proc/cmdline", "nohz=off\n");
         assert_eq!(read_text(&machine, Fact::StopsIdleTick), "off");
-    }
-
-    #[test]
-    fn a_packed_configuration_is_unpacked() {
-        // `printf 'CONFIG_HZ=1000\n' | gzip -9n`
-        let packed = [0x1f, 0x8b, 0x08, 0x00, 0x00, 0x00, 0x00, 0x00, 0x02, 0x03];
-        let mut bytes = packed.to_vec();
-        bytes.extend(miniz_oxide::deflate::compress_to_vec(
-            b"CONFIG_HZ=1000\n",
-            9,
-        ));
-        bytes.extend([0; 8]);
-        assert_eq!(gunzip(&bytes).unwrap(), b"CONFIG_HZ=1000\n");
-        // The same with a file name.
-        bytes[3] = 0x08;
-        bytes.splice(10..10, *b"config\0");
-        assert_eq!(gunzip(&bytes).unwrap(), b"CONFIG_HZ=1000\n");
-    }
-
-    proptest! {
-        #[test]
-        fn no_bytes_make_the_unpacking_panic(bytes in prop::collection::vec(any::<u8>(), 0..100), flags: u8) {
-            let mut packed = vec![0x1f, 0x8b, 8, flags, 0, 0, 0, 0, 0, 0];
-            packed.extend(bytes);
-            let _ = gunzip(&packed);
-        }
     }
 }

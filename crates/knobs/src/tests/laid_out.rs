@@ -50,7 +50,7 @@ fn every_level_that_a_laid_out_machine_offers_is_taken_and_put_back() {
         let laid = laid(&layout);
         let root = Root::laid_out(laid.tree.path()).unwrap();
         let mut taken = 0;
-        for state in states(&root, Refused(true)) {
+        for state in states(&root) {
             let knob = Knob::find(&state.name, &[]).unwrap();
             for (level, availability) in state.levels {
                 if availability != Availability::Available {
@@ -143,12 +143,12 @@ fn a_file_outside_the_kernels_own_is_no_setting() {
     let files = RootedFiles::to_look_at(root.clone());
     assert!(files.is_setting("/proc/sys/kernel/osrelease"));
     assert!(!files.is_setting("/etc/passwd"));
-    assert!(state_of(&root, "sysfs:../etc/passwd", Refused(true)).is_none());
+    assert!(state_of(&root, "sysfs:../etc/passwd").is_none());
 }
 
 #[test]
 fn the_states_of_this_machine_can_be_told() {
-    for state in states(&Root::real(), Refused(true)) {
+    for state in states(&Root::real()) {
         // Whatever machine this is: every knob has a value or a reason.
         match &state.value {
             Ok(level) => assert!(state.levels.iter().any(|(known, _)| known == level)),
