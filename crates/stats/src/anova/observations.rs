@@ -93,7 +93,6 @@ pub(super) fn count_groups(
             wanted: values,
         });
     }
-    let count = groups.iter().max().map_or(0, |largest| largest + 1);
     // A gap may make the largest number huge: look for the first number that is missing instead
     // of making a table.
     let mut seen: Vec<usize> = groups.to_vec();
@@ -108,6 +107,6 @@ pub(super) fn count_groups(
             what: what(),
             level: missing,
         }),
-        None => Ok(count),
+        None => Ok(seen.len()),
     }
 }

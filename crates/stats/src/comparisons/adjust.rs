@@ -3,7 +3,7 @@
 //! Input values outside 0 to 1, or that are not numbers, count as 1: what is no p-value is no
 //! evidence. All results are in the order of the input.
 
-fn as_probability(p: &f64) -> f64 {
+pub(super) fn as_probability(p: &f64) -> f64 {
     if p.is_nan() { 1.0 } else { p.clamp(0.0, 1.0) }
 }
 
