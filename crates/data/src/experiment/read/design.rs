@@ -5,7 +5,7 @@ use toml::de::DeValue;
 use super::factors::ReadFactor;
 use super::partial::partial_treatment;
 use super::section::members;
-use super::{Reader, Section};
+use super::{Entry, Reader, Section};
 use crate::experiment::keys::Table;
 use crate::experiment::quantities;
 use crate::experiment::values::{self, Fault};
@@ -109,13 +109,15 @@ fn at_least_two(value: &DeValue<'_>) -> Result<u32, Fault> {
     values::whole(value, 2, MOST_REPLICATES).map(|count| count as u32)
 }
 
+/// This version cannot stop early: a `stop` is read in full, checked, and refused.
+fn refuse_for_now(reader: &mut Reader<'_>, entry: &Entry<'_>) {
+    let fault = Fault::not_yet("stopping early", "give `replicates` instead");
+    reader.fault(&entry.subject(), &entry.name_span, fault);
+}
+
 fn read_stop(reader: &mut Reader<'_>, section: &Section<'_>) -> Option<Stop> {
     let entry = section.entry("stop")?;
-    reader.fault(
-        "`stop`",
-        &entry.name_span,
-        Fault::not_yet("stopping early", "give `replicates` instead"),
-    );
+    refuse_for_now(reader, entry);
     let stop = Section::of_entry(reader, entry, "stop = { half_width = \"1%\" }")?;
     stop.refuse_unknown_keys(reader, Table::Stop, &[]);
     let half_width = stop.read(reader, "half_width", quantities::share);
