@@ -6,6 +6,12 @@
 
 #![cfg(target_os = "linux")]
 
+pub mod evidence;
 pub mod launch;
 pub mod parameters;
+pub mod run;
 pub mod workloads;
+
+pub use run::{Executor, ExecutorError, SpawnSettings, StepError};
+pub use workloads::built_in::main as workload_main;
+pub use workloads::schemas;

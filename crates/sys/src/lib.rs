@@ -30,4 +30,6 @@ pub mod spawn;
 #[cfg(target_os = "linux")]
 pub mod topology;
 #[cfg(target_os = "linux")]
+pub mod unnamed_file;
+#[cfg(target_os = "linux")]
 pub mod user;

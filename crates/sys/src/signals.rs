@@ -6,7 +6,7 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 
 use rustix::process::{Pid, Signal};
 
-pub use libc::{SIGHUP, SIGINT, SIGTERM};
+pub use libc::{SIGCONT, SIGHUP, SIGINT, SIGKILL, SIGTERM};
 
 /// Signals that are blocked and read from a descriptor instead of interrupting. Closed on exec.
 #[derive(Debug)]

@@ -47,6 +47,11 @@ pub fn is_root() -> bool {
     rustix::process::geteuid().is_root()
 }
 
+/// The number of the user whose rights this process has.
+pub fn own_uid() -> u32 {
+    rustix::process::geteuid().as_raw()
+}
+
 /// The user whom root's rights were lent to by `sudo`: `None` where this process is not root or
 /// was not started by `sudo`. `variable` looks up the environment.
 ///
@@ -235,6 +240,57 @@ pub fn become_user(credentials: &Credentials) -> io::Result<()> {
     Ok(())
 }
 
+/// Does something with a user's rights to files, on this thread alone, and takes root's back.
+/// What is opened for a user is opened like this: a link that leads where the user may not go
+/// leads nowhere.
+///
+/// # Errors
+/// Without root's rights to change identities. The parent-death signal of the calling process
+/// is cleared by the kernel.
+pub fn with_file_rights<T>(credentials: &Credentials, action: impl FnOnce() -> T) -> io::Result<T> {
+    let own = rustix::process::getgroups()?;
+    let (gid, uid) = (rustix::process::getegid(), rustix::process::geteuid());
+    let own: Vec<u32> = own.into_iter().map(|group| group.as_raw()).collect();
+    set_thread_groups(&credentials.groups)?;
+    let changed = set_file_identity(credentials.gid, credentials.uid);
+    let result = changed.map(|()| action());
+    set_file_identity(gid.as_raw(), uid.as_raw())?;
+    set_thread_groups(&own)?;
+    // The kernel marks what has changed its identity as not to be dumped.
+    // SAFETY: sets a flag of this process.
+    unsafe { libc::prctl(libc::PR_SET_DUMPABLE, 1, 0, 0, 0) };
+    result
+}
+
+/// The raw call changes this thread alone; the C library's would change all.
+fn set_thread_groups(groups: &[u32]) -> io::Result<()> {
+    // SAFETY: the pointer and the length are those of one slice.
+    let result = unsafe { libc::syscall(libc::SYS_setgroups, groups.len(), groups.as_ptr()) };
+    if result == 0 {
+        Ok(())
+    } else {
+        Err(io::Error::last_os_error())
+    }
+}
+
+/// setfsuid(2) tells no failure; asking again with what is no identity tells the present one.
+fn set_file_identity(gid: u32, uid: u32) -> io::Result<()> {
+    let set = |number: libc::c_long, id: u32| {
+        // SAFETY: takes a number alone.
+        unsafe {
+            libc::syscall(number, id);
+            libc::syscall(number, u32::MAX)
+        }
+    };
+    if set(libc::SYS_setfsgid, gid) == libc::c_long::from(gid)
+        && set(libc::SYS_setfsuid, uid) == libc::c_long::from(uid)
+    {
+        Ok(())
+    } else {
+        Err(io::Error::from_raw_os_error(libc::EPERM))
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -277,5 +333,28 @@ mod tests {
         assert!(behind_sudo(environment("me")).is_err());
         let root = behind_sudo(environment("0")).unwrap().unwrap();
         assert_eq!(root.name.as_deref(), Some("root"));
+    }
+
+    #[test]
+    fn files_are_opened_with_the_users_rights_and_no_longer() {
+        if !is_root() {
+            println!("only root can take another's rights");
+            return;
+        }
+        // A thread of its own, so that no other test runs with these rights.
+        std::thread::spawn(|| {
+            let private = tempfile::NamedTempFile::new().unwrap();
+            let credentials = Credentials {
+                uid: 65_534,
+                gid: 65_534,
+                groups: vec![65_534],
+            };
+            let open = || std::fs::File::open(private.path());
+            let denied = with_file_rights(&credentials, open).unwrap();
+            assert_eq!(denied.unwrap_err().kind(), io::ErrorKind::PermissionDenied);
+            assert!(open().is_ok());
+        })
+        .join()
+        .unwrap();
     }
 }

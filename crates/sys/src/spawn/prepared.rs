@@ -247,6 +247,11 @@ impl Child {
         self.reaped = true;
         Ok(exited)
     }
+
+    /// Lets go of one that no signal of ours can end: it is neither killed nor waited for.
+    pub fn abandon(mut self) {
+        self.reaped = true;
+    }
 }
 
 /// Readable when the process has ended.

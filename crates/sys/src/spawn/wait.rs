@@ -53,11 +53,11 @@ pub struct Usage {
 }
 
 impl Usage {
-    /// What the calling process has used so far, without its children.
-    pub fn of_self() -> Self {
+    /// What the calling thread has used so far.
+    pub fn of_this_thread() -> Self {
         let mut usage = MaybeUninit::uninit();
         // SAFETY: the kernel writes one rusage.
-        let result = unsafe { libc::getrusage(libc::RUSAGE_SELF, usage.as_mut_ptr()) };
+        let result = unsafe { libc::getrusage(libc::RUSAGE_THREAD, usage.as_mut_ptr()) };
         if result != 0 {
             return Self::default();
         }

@@ -1,0 +1,59 @@
+//! From the harness's own usage around the timed window to evidence.
+
+use knobstat_data::{Evidence, Unit};
+use knobstat_sys::spawn::Usage;
+
+use crate::evidence::evidence;
+
+/// The harness on both sides of the timed window.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Seen {
+    /// What it had used before.
+    pub before: Usage,
+    /// What it had used after.
+    pub after: Usage,
+    /// The CPU that it was on when it started the process.
+    pub cpu: Option<u32>,
+}
+
+/// Evidence from both.
+pub fn decode(seen: &Seen) -> Vec<Evidence> {
+    let Seen { before, after, cpu } = seen;
+    let switches = |usage: &Usage| usage.voluntary_switches + usage.involuntary_switches;
+    let switched = switches(after).saturating_sub(switches(before));
+    let used = after.cpu().saturating_sub(before.cpu());
+    let agent = |key: &str, unit: Unit, value| evidence(key, "agent", unit, value);
+    vec![
+        agent("harness.context_switches", Unit::COUNT, Ok(switched as f64)),
+        agent("harness.cpu_time", Unit::SECONDS, Ok(used.as_secs_f64())),
+        agent(
+            "harness.sits_on_cpu",
+            Unit::COUNT,
+            cpu.map(f64::from)
+                .ok_or_else(|| "the kernel does not tell".to_owned()),
+        ),
+    ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn switches_of_both_kinds_count() {
+        let before = Usage {
+            voluntary_switches: 5,
+            involuntary_switches: 1,
+            ..Usage::default()
+        };
+        let after = Usage {
+            voluntary_switches: 7,
+            involuntary_switches: 2,
+            ..before
+        };
+        let cpu = Some(1);
+        let decoded = decode(&Seen { before, after, cpu });
+        assert_eq!(decoded[0].value, Ok(3.0));
+        assert_eq!(decoded[2].value, Ok(1.0));
+    }
+}

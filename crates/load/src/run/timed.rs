@@ -1,0 +1,143 @@
+//! The timed window: capture, start, sleep, stop the watch, reap, capture.
+
+use std::os::fd::BorrowedFd;
+use std::time::Duration;
+
+use knobstat_data::observation::Times;
+use knobstat_sys::clock::{ClockReadings, Stopwatch};
+use knobstat_sys::spawn::{Exited, Prepared, Status, Usage};
+use knobstat_sys::topology::current_cpu;
+
+use super::process::{Woken, end_group, sleep_until_end};
+use crate::evidence::harness::Seen;
+use crate::evidence::leader::Leader;
+use crate::evidence::{Moment, Samplers};
+
+/// What came of the timed window.
+#[derive(Clone, Debug)]
+pub(super) struct Timed {
+    pub(super) how: HowTimed,
+    /// Absent where no process was started or reaped.
+    pub(super) measured: Option<Measured>,
+    /// What was left running, in sentences.
+    pub(super) notes: Vec<String>,
+}
+
+/// How the timed window ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum HowTimed {
+    /// The process ended by itself.
+    Ended(Status),
+    /// It was ended at its timeout.
+    TimedOut(Duration),
+    /// It was ended because of an interruption.
+    Interrupted,
+    /// It could not be started, or could not be waited for.
+    NotStarted(String),
+}
+
+/// The readings of the timed window.
+#[derive(Clone, Debug)]
+pub(super) struct Measured {
+    pub(super) times: Times,
+    pub(super) usage: Usage,
+    pub(super) harness: Seen,
+}
+
+impl Timed {
+    /// Nothing was measured.
+    pub(super) fn without_measurement(how: HowTimed) -> Self {
+        Self {
+            how,
+            measured: None,
+            notes: Vec::new(),
+        }
+    }
+
+    pub(super) fn is_interrupted(&self) -> bool {
+        self.how == HowTimed::Interrupted
+    }
+}
+
+/// What watches the window: all of it made beforehand.
+pub(super) struct Watch<'a> {
+    pub(super) stopwatch: &'a Stopwatch,
+    pub(super) samplers: &'a mut Samplers,
+    pub(super) leader: &'a mut Leader,
+}
+
+/// Times one process. Between the two readings of the stopwatch the harness starts the process
+/// and sleeps in one system call; it allocates nothing there and takes no lock.
+pub(super) fn time(
+    watch: Watch<'_>,
+    prepared: &mut Prepared<'_>,
+    interrupts: &[BorrowedFd<'_>],
+    timeout: Option<Duration>,
+) -> Timed {
+    let Watch {
+        stopwatch,
+        samplers,
+        leader,
+    } = watch;
+    samplers.capture(Moment::Before);
+    let cpu = current_cpu();
+    let before = Usage::of_this_thread();
+    let clocks_before = ClockReadings::now();
+
+    let start = stopwatch.read();
+    let child = match prepared.start() {
+        Ok(child) => child,
+        Err(error) => return Timed::without_measurement(HowTimed::NotStarted(error.to_string())),
+    };
+    let woken = sleep_until_end(&child, interrupts, timeout);
+    let ended = match woken {
+        Ok(Woken::Ended) => true,
+        _ => end_group(&child),
+    };
+    let end = stopwatch.read();
+
+    let clocks = ClockReadings::now().since(clocks_before);
+    let after = Usage::of_this_thread();
+    if !ended {
+        child.abandon();
+        let reason = "it could not be ended, and is left to itself".to_owned();
+        return Timed::without_measurement(HowTimed::NotStarted(reason));
+    }
+    // What the scheduler says of a process is gone once it is reaped. The reading lies outside
+    // the timed window; the reaping is timed by itself and belongs to it.
+    leader.capture(child.pid());
+    let reaping = stopwatch.read();
+    let exited = child.wait();
+    let reaped = stopwatch.read();
+    samplers.capture(Moment::After);
+
+    let Exited { status, usage } = match exited {
+        Ok(exited) => exited,
+        Err(error) => {
+            let reason = format!("it could not be waited for: {error}");
+            return Timed::without_measurement(HowTimed::NotStarted(reason));
+        }
+    };
+    let how = match (woken, timeout) {
+        (Ok(Woken::Ended), _) => HowTimed::Ended(status),
+        (Ok(Woken::TimedOut), Some(timeout)) => HowTimed::TimedOut(timeout),
+        (Ok(Woken::Interrupted | Woken::TimedOut), _) => HowTimed::Interrupted,
+        (Err(error), _) => HowTimed::NotStarted(format!("it could not be watched: {error}")),
+    };
+    Timed {
+        how,
+        measured: Some(Measured {
+            times: Times {
+                stopwatch: stopwatch.name().to_owned(),
+                wall: stopwatch.between(start, end) + stopwatch.between(reaping, reaped),
+                monotonic: clocks.monotonic,
+                monotonic_raw: clocks.monotonic_raw,
+                boottime: clocks.boottime,
+                cpu: usage.cpu(),
+            },
+            usage,
+            harness: Seen { before, after, cpu },
+        }),
+        notes: Vec::new(),
+    }
+}
