@@ -4,5 +4,6 @@
 //! Nothing here knows a knob, a workload or a statistic by name.
 
 pub mod engine;
+pub mod exchange;
 pub mod store;
 pub mod target;

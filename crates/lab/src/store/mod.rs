@@ -11,6 +11,8 @@ mod migrate;
 mod open;
 mod read;
 mod schema;
+#[cfg(test)]
+mod tests;
 mod write;
 
 use std::path::{Path, PathBuf};

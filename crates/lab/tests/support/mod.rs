@@ -235,3 +235,19 @@ impl Chance {
         (z ^ (z >> 31)) % bound
     }
 }
+
+/// The record of an experiment with attempts of every outcome, each with something in every
+/// field.
+pub fn record_with_attempts(byte: u8) -> Record {
+    let mut record = record(experiment(&["tsc", "hpet"], 2, 1), byte);
+    let outcomes = [Outcome::Ok, tainted(), failed(), Outcome::Interrupted];
+    let runs: Vec<PlannedRun> = record.plan.runs().collect();
+    for (sequence, run) in (0..).zip(&runs) {
+        let outcome = outcomes[sequence as usize % outcomes.len()].clone();
+        let mut attempt = attempt(run, sequence, outcome.clone());
+        attempt.id = AttemptId::from_random(bits(u64::from(byte) << 32 | sequence));
+        attempt.result = full_result(outcome, 0.1 * (sequence + 1) as f64);
+        record.attempts.push(attempt);
+    }
+    record
+}
