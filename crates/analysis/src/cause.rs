@@ -31,8 +31,8 @@ fn pacing(attempts: &[&Attempt], treatment: usize) -> Option<String> {
     let step = seen("pacer.clock_step");
     if per_packet < 1.0 {
         return Some(
-            "never waits, for a packet takes less than a whole microsecond at the asked rate, so \
-             what shows is the cost of each packet, its clock reads included"
+            "the pacing loop never waits, for a packet takes less than a whole microsecond at the \
+             asked rate: what shows is the cost of each packet, its clock reads included"
                 .to_owned(),
         );
     }
@@ -40,7 +40,7 @@ fn pacing(attempts: &[&Attempt], treatment: usize) -> Option<String> {
         (Some(counted), Some(step)) if counted >= 2.0 => {
             let predicted =
                 seen("pacer.packets_per_wait_predicted").map_or_else(String::new, |predicted| {
-                    let number = phrase::significant(predicted, 4);
+                    let number = phrase::short(predicted, 4);
                     if (counted - predicted).abs() <= AGREES * predicted {
                         format!(", as N = r/T predicts ({number})")
                     } else {
@@ -48,17 +48,17 @@ fn pacing(attempts: &[&Attempt], treatment: usize) -> Option<String> {
                     }
                 });
             Some(format!(
-                "has a clock that stands still between ticks: it sends {} packets, then waits for \
-                 a whole {} tick{predicted}",
-                phrase::significant(counted.round(), 4),
+                "the pacing clock stands still between ticks, as jiffies do: the loop sends {} \
+                 packets, then waits for a whole {} tick{predicted}",
+                phrase::short(counted.round(), 4),
                 phrase::nanoseconds(step)
             ))
         }
         (_, Some(step)) if step <= per_packet * 1000.0 => Some(format!(
-            "has a clock whose step, {}, is finer than the {} us between packets, so it is paced \
-             packet by packet",
+            "the pacing clock's step, {}, is finer than the {} us between packets, so that they \
+             are paced one by one",
             phrase::nanoseconds(step),
-            phrase::significant(per_packet, 3)
+            phrase::short(per_packet, 3)
         )),
         _ => None,
     }
@@ -72,16 +72,21 @@ pub(crate) fn cause(
 ) -> Option<String> {
     let of_treatment = pacing(attempts, treatment.0);
     let of_baseline = pacing(attempts, baseline.0);
-    let sentence = |levels: &Treatment, what: &str| format!("{} {what}.", phrase::levels(levels));
+    let with = |levels: &Treatment, what: &str| format!("With {} {what}.", phrase::levels(levels));
     match (of_treatment, of_baseline) {
         (None, None) => None,
-        (Some(one), None) => Some(sentence(treatment.1, &one)),
-        (None, Some(other)) => Some(sentence(baseline.1, &other)),
-        (Some(one), Some(other)) if one == other => Some(format!("Either {one}.")),
+        (Some(one), None) => Some(with(treatment.1, &one)),
+        (None, Some(other)) => Some(with(baseline.1, &other)),
+        (Some(one), Some(other)) if one == other => Some(format!("With both {one}.")),
         (Some(one), Some(other)) => Some(format!(
             "{} {}",
-            sentence(treatment.1, &one),
-            sentence(baseline.1, &other)
+            with(treatment.1, &one),
+            with(baseline.1, &other)
         )),
     }
+}
+
+/// Whether a cause already tells what this evidence shows.
+pub(crate) fn tells(key: &str) -> bool {
+    key.starts_with("pacer.")
 }

@@ -4,13 +4,12 @@ use knobstat_data::{Attempt, Experiment, Metric, Plan, Treatment};
 use knobstat_stats::{Confidence, Degenerate};
 
 use crate::analysis::Comparison;
-use crate::cause::cause;
 use crate::censoring::{self, Censored};
 use crate::family::{Adjusted, Pair, adjust, pairs};
 use crate::observations::{Observed, accepted, pair};
 use crate::paired::{Estimate, estimate};
 use crate::verdict::{Evidence, judge};
-use crate::{elsewhere, scale, self_timed};
+use crate::{cause, elsewhere, scale, self_timed};
 
 /// What is known of one pair before its family is looked at.
 pub(crate) struct Tested {
@@ -150,6 +149,11 @@ impl Family<'_> {
             step: tested.step,
             self_timed: self.self_timed,
         });
+        let cause = cause::cause(
+            &self.attempts,
+            (treatment, &contrast.differing),
+            (baseline, &contrast.differing_baseline),
+        );
         let may_have_p = |_: &&Estimate| self.self_timed.is_none();
         Comparison {
             metric: self.metric.name.clone(),
@@ -177,12 +181,11 @@ impl Family<'_> {
                 Some(both @ Censored::Both(..)) => Some(both.words()),
                 _ => None,
             },
-            cause: cause(
-                &self.attempts,
-                (treatment, &contrast.differing),
-                (baseline, &contrast.differing_baseline),
-            ),
-            also_differs: elsewhere::differing(&self.attempts, treatment, baseline, self.alpha),
+            also_differs: elsewhere::differing(&self.attempts, treatment, baseline, self.alpha)
+                .into_iter()
+                .filter(|found| cause.is_none() || !cause::tells(&found.key))
+                .collect(),
+            cause,
             differing: contrast.differing,
             differing_baseline: contrast.differing_baseline,
             held: contrast.held,

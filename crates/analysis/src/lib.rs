@@ -25,6 +25,7 @@ pub mod censoring;
 mod comparisons;
 mod elsewhere;
 pub mod family;
+mod needed;
 pub mod observations;
 pub mod paired;
 pub mod phrase;

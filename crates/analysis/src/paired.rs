@@ -103,21 +103,30 @@ impl Estimate {
     /// The two-sided p-value of there being no difference.
     pub fn p(&self) -> f64 {
         let distance = (self.difference.abs() - self.shift).max(0.0);
-        self.distribution.two_sided(distance / self.standard_error)
+        (2.0 * self.beyond(distance)).min(1.0)
     }
 
     /// The one-sided p-value of the treatment being no better than the baseline, where `sign` is
     /// +1 when more is better and -1 when less is.
     pub fn p_of_not_better(&self, sign: f64) -> f64 {
-        let distance = sign * self.difference - self.shift;
-        self.distribution.survival(distance / self.standard_error)
+        self.beyond(sign * self.difference - self.shift)
     }
 
     /// The p-value of the difference being as large as `margin` or larger, either way: the larger
     /// of the two one-sided tests.
     pub fn p_of_not_within(&self, margin: f64) -> f64 {
-        let room = margin - self.shift - self.difference.abs();
-        self.distribution.survival(room / self.standard_error)
+        self.beyond(margin - self.shift - self.difference.abs())
+    }
+
+    /// The chance of an estimate that lies this far or farther above its mean; no evidence at
+    /// all where the distance is no number.
+    fn beyond(&self, distance: f64) -> f64 {
+        let t = distance / self.standard_error;
+        if t.is_nan() {
+            1.0
+        } else {
+            self.distribution.survival(t.clamp(f64::MIN, f64::MAX))
+        }
     }
 
     /// The interval of the mean difference; none where it overflows.

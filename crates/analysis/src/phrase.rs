@@ -106,12 +106,19 @@ pub fn nanoseconds(nanoseconds: f64) -> String {
         size if size >= 1e3 => ("us", 1e3),
         _ => ("ns", 1.0),
     };
-    let number = significant(nanoseconds / scale, 3);
-    let number = match number.contains('.') {
-        true => number.trim_end_matches('0').trim_end_matches('.'),
-        false => &number,
-    };
-    format!("{number} {unit}")
+    format!("{} {unit}", short(nanoseconds / scale, 3))
+}
+
+/// A number with at most this many significant digits, without zeros at the end of a fraction.
+pub fn short(value: f64, digits: usize) -> String {
+    let text = significant(value, digits);
+    let (number, exponent) = text.split_at(text.find('e').unwrap_or(text.len()));
+    if number.contains('.') {
+        let number = number.trim_end_matches('0').trim_end_matches('.');
+        format!("{number}{exponent}")
+    } else {
+        text
+    }
 }
 
 /// A sentence's first letter in upper case, unless it begins with a setting, whose name is kept.
@@ -147,6 +154,8 @@ mod tests {
             assert_eq!(significant(value, 3), text);
         }
         assert_eq!(nanoseconds(4e6), "4 ms");
+        assert_eq!(short(400.0, 4), "400");
+        assert_eq!(short(1.5e300, 4), "1.5e300");
         assert_eq!(nanoseconds(279.4), "279 ns");
         assert_eq!(fixed(-0.001, 2), "0.00");
         assert_eq!(decimals_for(0.0814), 3);

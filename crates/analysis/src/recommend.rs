@@ -14,8 +14,8 @@ use crate::analysis::{Choice, Recommendation};
 use crate::censoring;
 use crate::comparisons::test;
 use crate::family::Pair;
+use crate::needed::more_blocks;
 use crate::observations::Observed;
-use crate::paired::Estimate;
 use crate::{phrase, self_timed};
 
 /// +1 where more is better, -1 where less is.
@@ -137,7 +137,7 @@ fn choose(
     };
     let mut candidates = vec![leader];
     let mut largest_p = 0.0_f64;
-    let mut more_blocks = Vec::new();
+    let mut waits = Vec::new();
     for &rival in members.iter().filter(|member| **member != leader) {
         let pair = Pair {
             treatment: leader,
@@ -153,8 +153,13 @@ fn choose(
         if p > alpha {
             candidates.push(rival);
             if !held_down {
-                more_blocks.push(tested.estimate.as_ref().ok().and_then(|estimate| {
-                    blocks_to_beat(estimate, 2.0 * alpha / tests.max(1) as f64)
+                waits.push(tested.estimate.as_ref().ok().and_then(|estimate| {
+                    more_blocks(
+                        estimate.blocks(),
+                        estimate.difference.abs() - estimate.shift,
+                        estimate.sd,
+                        2.0 * alpha / tests.max(1) as f64,
+                    )
                 }));
             }
         }
@@ -181,7 +186,7 @@ fn choose(
             .collect();
         let remedy = match (
             limits.first(),
-            more_blocks.iter().copied().collect::<Option<Vec<u64>>>(),
+            waits.iter().copied().collect::<Option<Vec<u64>>>(),
         ) {
             (Some(limit), _) if limits.len() > 1 => {
                 format!("they were limited by the {limit}, and only a wider limit would decide")
@@ -204,20 +209,6 @@ fn choose(
         p_adjusted: (!only).then_some(largest_p),
         sentence: phrase::capitalised(&sentence),
     }
-}
-
-/// Blocks beyond those done that would likely show this difference.
-fn blocks_to_beat(estimate: &Estimate, alpha: f64) -> Option<u64> {
-    knobstat_stats::planning::required_blocks(
-        estimate.difference.abs() - estimate.shift,
-        estimate.sd,
-        alpha,
-        0.9,
-    )
-    .ok()
-    .map(|needed| (needed.n as f64 - estimate.blocks() as f64).ceil().max(1.0))
-    .filter(|more| *more <= 1000.0)
-    .map(|more| more as u64)
 }
 
 /// All choices in one sentence: neighbouring combinations with the same answer are taken together

@@ -1,21 +1,15 @@
 //! The verdict of one comparison, and its sentence.
 
 use knobstat_data::Metric;
-use knobstat_stats::planning::required_blocks;
 use knobstat_stats::{Degenerate, Interval};
 
 use crate::analysis::{Method, Verdict};
 use crate::censoring::Censored;
 use crate::comparisons::Contrast;
 use crate::family::Adjusted;
+use crate::needed::more_blocks;
 use crate::paired::Estimate;
 use crate::phrase;
-
-/// The power with which the blocks still needed are reckoned.
-const POWER: f64 = 0.9;
-
-/// More blocks than this are not worth naming a number for.
-const TOO_MANY_BLOCKS: f64 = 1000.0;
 
 /// Everything that a verdict depends on.
 pub(crate) struct Evidence<'a> {
@@ -221,17 +215,11 @@ fn different(
         .censored
         .map(|censored| format!(" It was limited by {}.", censored.words()))
         .unwrap_or_default();
-    let bounded = if estimate.method == Method::PairedTOnScale {
-        " The repeats agree to the step of the scale, so the error is taken as the most that \
-         the scale could hide."
-    } else {
-        ""
-    };
     Judged {
         verdict: Verdict::Different,
         better: Some(better),
         sentence: phrase::capitalised(&format!(
-            "{at}{treatment} is {} than {baseline}: {metric} is {size}.{limited}{bounded}",
+            "{at}{treatment} is {} than {baseline}: {metric} is {size}.{limited}",
             if better { "better" } else { "worse" },
         )),
         more_blocks: None,
@@ -288,13 +276,7 @@ fn undecided(
 
 /// How many more blocks would likely decide, and the words for it.
 fn what_would_decide(evidence: &Evidence, estimate: &Estimate) -> (Option<u64>, String) {
-    let done = estimate.blocks() as f64;
-    let more = |effect: f64, alpha: f64| {
-        required_blocks(effect, estimate.sd, alpha, POWER)
-            .ok()
-            .map(|needed| (needed.n as f64 - done).ceil().max(1.0))
-            .filter(|more| more.is_finite())
-    };
+    let more = |effect: f64, alpha: f64| more_blocks(estimate.blocks(), effect, estimate.sd, alpha);
     let for_difference = more(
         estimate.difference.abs() - estimate.shift,
         evidence.adjusted.alpha,
@@ -310,25 +292,22 @@ fn what_would_decide(evidence: &Evidence, estimate: &Estimate) -> (Option<u64>, 
     let fewest = [for_difference, for_equivalence]
         .into_iter()
         .flatten()
-        .reduce(f64::min);
+        .min();
     match fewest {
-        Some(more) if more <= TOO_MANY_BLOCKS => {
-            let more = more as u64;
-            (
-                Some(more),
-                format!(
-                    " About {} more would likely decide, if the means stay where they are.",
-                    phrase::count(more, "block")
-                ),
-            )
-        }
-        _ if evidence.margin.is_none() => (
+        Some(more) => (
+            Some(more),
+            format!(
+                " About {} more would likely decide, if the means stay where they are.",
+                phrase::count(more, "block")
+            ),
+        ),
+        None if evidence.margin.is_none() => (
             None,
             " A difference this small would take more than a thousand blocks; give a margin to \
              ask whether they are equivalent."
                 .to_owned(),
         ),
-        _ => (
+        None => (
             None,
             " It would take more than a thousand blocks to decide; a wider margin or a longer \
              workload would help."

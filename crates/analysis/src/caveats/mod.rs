@@ -7,6 +7,7 @@ mod failures;
 mod limits;
 mod machine;
 mod omissions;
+mod scale;
 mod stopwatch;
 mod taints;
 
@@ -31,11 +32,12 @@ pub(crate) struct Context<'a> {
 type Check = fn(&Context) -> Vec<Caveat>;
 
 /// Every check, in the order in which their caveats are printed.
-const CHECKS: [Check; 7] = [
+const CHECKS: [Check; 8] = [
     omissions::check,
     design::check,
     failures::check,
     limits::check,
+    scale::check,
     taints::check,
     stopwatch::check,
     machine::check,

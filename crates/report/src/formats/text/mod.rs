@@ -66,7 +66,8 @@ struct Page {
 
 impl Page {
     fn title(self, title: &str) -> String {
-        format!("\n{}\n", self.colour.bold(title))
+        let lines = wrapped(&printable(title), self.width, "", "  ");
+        format!("\n{}\n", self.colour.bold(lines.trim_end()))
     }
 
     fn item(self, text: &str) -> String {

@@ -7,7 +7,7 @@ use knobstat_data::{Level, Treatment};
 use super::Page;
 use super::names::Names;
 use crate::report::{MetricPart, Report, TreatmentPart};
-use crate::text_width::{left, right, width};
+use crate::text_width::{left, right, width, wrapped};
 
 /// Names of levels and factors take no more columns than this.
 const LONGEST_NAME: usize = 24;
@@ -39,7 +39,29 @@ pub(super) fn tables(report: &Report, page: Page, names: &mut Names) -> String {
             .collect();
         text.push_str(&table(&members, row, column, page, names));
     }
+    text.push_str(&legend(report, page));
     text
+}
+
+/// What the limits beside the means say.
+fn legend(report: &Report, page: Page) -> String {
+    let mut words: Vec<&str> = Vec::new();
+    let metrics = report
+        .treatments
+        .iter()
+        .filter_map(|treatment| treatment.metrics.first());
+    for limit in metrics.filter_map(|metric| metric.limited_by) {
+        if !words.contains(&limit.word()) {
+            words.push(limit.word());
+        }
+    }
+    words
+        .into_iter()
+        .map(|word| {
+            let line = format!("({word}): the {word} was the limit, so the value is a bound.");
+            wrapped(&line, page.width, "", "  ")
+        })
+        .collect()
 }
 
 /// The factors of the rows and of the columns: what is compared stands side by side.
@@ -196,7 +218,7 @@ pub(super) fn mean(metric: &MetricPart, treatment: &TreatmentPart) -> String {
         }
     };
     if let Some(limit) = metric.limited_by {
-        text.push_str(&format!(" ({} limit)", limit.word()));
+        text.push_str(&format!(" ({})", limit.word()));
     }
     if treatment.runs.failed > 0 {
         text.push_str(&format!(" ({} failed)", treatment.runs.failed));
@@ -342,6 +364,7 @@ pub(super) fn list(report: &Report, page: Page, names: &mut Names) -> String {
     for (name, mean) in rows {
         push_line(&mut text, &format!("{}{GAP}{mean}", left(&name, widest)));
     }
+    text.push_str(&legend(report, page));
     text
 }
 

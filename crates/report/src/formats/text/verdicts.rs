@@ -20,7 +20,7 @@ pub(super) fn verdicts(report: &Report, page: Page, names: &mut Names) -> String
     }
     let title = format!(
         "Verdicts against {}, {} % confidence over {}",
-        report.experiment.baseline.0,
+        names.short(&report.experiment.baseline.0.to_string(), page.width / 2),
         knobstat_analysis::phrase::fixed(report.experiment.confidence, 0),
         match report.comparisons.len() {
             1 => "one comparison".to_owned(),
@@ -47,80 +47,117 @@ pub(super) fn verdicts(report: &Report, page: Page, names: &mut Names) -> String
     text
 }
 
-/// A line per comparison.
+/// A line per comparison: a column per factor, then the verdict, the change in percent, the
+/// adjusted p-value, and the interval on an axis that all share.
 fn overview(report: &Report, page: Page, names: &mut Names) -> String {
-    let rows: Vec<[String; 4]> = report
-        .comparisons
+    let longest = (page.width / (2 * report.factors.len().max(1)))
+        .saturating_sub(2)
+        .max(3);
+    let levels: Vec<Column> = report
+        .factors
         .iter()
-        .map(|comparison| {
-            [
-                names.short(&label(comparison), page.width / 2),
-                comparison.verdict.to_owned(),
-                comparison
-                    .percent
-                    .map_or_else(|| "-".to_owned(), signed_percent),
-                comparison
-                    .p_adjusted
-                    .map_or_else(|| "-".to_owned(), probability),
-            ]
+        .map(|factor| {
+            let level = |comparison: &ComparisonPart| {
+                let level = comparison.levels.0.level(&factor.name);
+                level.map_or_else(|| "-".to_owned(), ToString::to_string)
+            };
+            let head = names.short(&factor.name, longest);
+            let cells = report.comparisons.iter().map(level);
+            let cells = cells.map(|cell| names.short(&cell, longest)).collect();
+            Column::new(head, cells, left)
         })
         .collect();
-    let heads = ["", "verdict", "change", "p adjusted"];
-    let widths: Vec<usize> = heads
+    let verdict = Column::new(
+        "verdict".to_owned(),
+        cells(report, |comparison| comparison.verdict.to_owned()),
+        left,
+    );
+    let change = Column::new(
+        "change".to_owned(),
+        cells(report, |comparison| {
+            comparison
+                .percent
+                .map_or_else(|| "-".to_owned(), signed_percent)
+        }),
+        right,
+    );
+    let p = Column::new(
+        "p adjusted".to_owned(),
+        cells(report, |comparison| {
+            comparison
+                .p_adjusted
+                .map_or_else(|| "-".to_owned(), probability)
+        }),
+        right,
+    );
+    let used: usize = levels
         .iter()
-        .enumerate()
-        .map(|(column, head)| {
-            rows.iter()
-                .map(|row| width(&row[column]))
-                .chain([width(head)])
-                .max()
-                .unwrap_or(0)
-        })
-        .collect();
-    let used: usize = 2 + widths.iter().map(|width| width + 2).sum::<usize>();
+        .chain([&verdict, &change, &p])
+        .map(|column| column.width + GAP.len())
+        .sum();
     let axis = Axis::over(
         report
             .comparisons
             .iter()
             .filter_map(|comparison| comparison.percent_interval)
             .map(|ends| (ends.0, ends.1)),
-        page.width.saturating_sub(used).min(WIDEST_AXIS),
+        page.width.saturating_sub(used + GAP.len()).min(WIDEST_AXIS),
     );
-    let mut text = format!(
-        "  {}  {}  {}  {}\n",
-        left(heads[0], widths[0]),
-        left(heads[1], widths[1]),
-        right(heads[2], widths[2]),
-        right(heads[3], widths[3])
-    );
-    for (row, comparison) in rows.iter().zip(&report.comparisons) {
-        let verdict = left(&row[1], widths[1]);
-        let verdict = page
-            .colour
-            .verdict(&verdict, comparison.verdict, comparison.better);
+    let mut text = String::new();
+    let mut push = |parts: Vec<String>| {
+        text.push_str(format!("{GAP}{}", parts.join(GAP)).trim_end());
+        text.push('\n');
+    };
+    let heads = levels.iter().chain([&verdict, &change, &p]);
+    push(heads.map(Column::head).collect());
+    for (row, comparison) in report.comparisons.iter().enumerate() {
         let bar = match (axis, comparison.percent_interval, comparison.percent) {
             (Some(axis), Some(ends), Some(percent)) => axis.line(ends.0, percent, ends.1),
             (Some(axis), _, _) => axis.empty(),
             (None, _, _) => String::new(),
         };
-        let line = format!(
-            "  {}  {verdict}  {}  {}  {bar}",
-            left(&row[0], widths[0]),
-            right(&row[2], widths[2]),
-            right(&row[3], widths[3])
-        );
-        text.push_str(line.trim_end());
-        text.push('\n');
+        let coloured =
+            page.colour
+                .verdict(&verdict.cell(row), comparison.verdict, comparison.better);
+        let mut parts: Vec<String> = levels.iter().map(|column| column.cell(row)).collect();
+        parts.extend([coloured, change.cell(row), p.cell(row), bar]);
+        push(parts);
     }
     text
 }
 
-/// What is compared, what it shares with its baseline last.
-fn label(comparison: &ComparisonPart) -> String {
-    let differing = comparison.differing.0.to_string();
-    if comparison.held.0.settings.is_empty() {
-        differing
-    } else {
-        format!("{differing} at {}", comparison.held.0)
+/// What stands between two columns.
+const GAP: &str = "  ";
+
+fn cells(report: &Report, cell: impl Fn(&ComparisonPart) -> String) -> Vec<String> {
+    report.comparisons.iter().map(cell).collect()
+}
+
+/// A column of the overview.
+struct Column {
+    head: String,
+    cells: Vec<String>,
+    width: usize,
+    padded: fn(&str, usize) -> String,
+}
+
+impl Column {
+    fn new(head: String, cells: Vec<String>, padded: fn(&str, usize) -> String) -> Self {
+        let width = cells.iter().chain([&head]).map(|cell| width(cell)).max();
+        Self {
+            width: width.unwrap_or(0),
+            head,
+            cells,
+            padded,
+        }
+    }
+
+    fn head(&self) -> String {
+        (self.padded)(&self.head, self.width)
+    }
+
+    fn cell(&self, row: usize) -> String {
+        let cell = self.cells.get(row).map_or("", String::as_str);
+        (self.padded)(cell, self.width)
     }
 }
