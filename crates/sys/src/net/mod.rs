@@ -18,8 +18,8 @@ mod socket;
 
 pub use pacing_clock::{ClockStep, PacingClock};
 pub use receive_batch::ReceiveBatch;
-pub use segmentation::{LARGEST_BUFFER, MOST_SEGMENTS, cut_datagrams_to};
+pub use segmentation::{LARGEST_BUFFER, MOST_SEGMENTS, accept_uncut, cut_datagrams_to};
 pub use send_batch::SendBatch;
 pub use socket::{
-    drops, request_receive_buffer, route_mtu, send_buffer, set_differentiated_services,
+    SocketMemory, memory, request_receive_buffer, route_mtu, set_differentiated_services,
 };

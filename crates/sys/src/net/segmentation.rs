@@ -1,5 +1,5 @@
 //! UDP segmentation offload: one large buffer goes down the stack and is cut into datagrams late.
-//! Linux 4.18; `UDP_SEGMENT` in udp(7).
+//! Linux 4.18 and, for receiving, 5.0; `UDP_SEGMENT` and `UDP_GRO` in udp(7).
 
 use std::io;
 use std::net::UdpSocket;
@@ -18,15 +18,26 @@ pub const LARGEST_BUFFER: usize = 65_507;
 /// # Errors
 /// ENOPROTOOPT where the kernel lacks the offload, EINVAL beyond its range.
 pub fn cut_datagrams_to(socket: &UdpSocket, size: u16) -> io::Result<()> {
-    let size = libc::c_int::from(size);
-    // SAFETY: the option's value is an int, which is what is passed and measured.
+    set_option(socket, libc::UDP_SEGMENT, size.into())
+}
+
+/// Lets this socket receive a buffer that was not cut on its way as the one piece that it is.
+///
+/// # Errors
+/// ENOPROTOOPT where the kernel has no such thing.
+pub fn accept_uncut(socket: &UdpSocket) -> io::Result<()> {
+    set_option(socket, libc::UDP_GRO, 1)
+}
+
+fn set_option(socket: &UdpSocket, option: libc::c_int, value: libc::c_int) -> io::Result<()> {
+    // SAFETY: the values of both options are ints, which is what is passed and measured.
     let result = unsafe {
         libc::setsockopt(
             socket.as_raw_fd(),
             libc::SOL_UDP,
-            libc::UDP_SEGMENT,
-            (&raw const size).cast(),
-            size_of_val(&size) as libc::socklen_t,
+            option,
+            (&raw const value).cast(),
+            size_of_val(&value) as libc::socklen_t,
         )
     };
     if result == 0 {

@@ -21,14 +21,6 @@ pub fn request_receive_buffer(socket: &UdpSocket, bytes: usize) -> io::Result<us
     Ok(sockopt::socket_recv_buffer_size(socket)?)
 }
 
-/// The send buffer that the socket has, in bytes as the kernel accounts them.
-///
-/// # Errors
-/// When the socket has no such option.
-pub fn send_buffer(socket: &UdpSocket) -> io::Result<usize> {
-    Ok(sockopt::socket_send_buffer_size(socket)?)
-}
-
 /// Marks what is sent with a differentiated services code point, 0 to 63.
 ///
 /// # Errors
@@ -56,16 +48,27 @@ pub fn route_mtu(socket: &UdpSocket) -> io::Result<u32> {
     })
 }
 
-/// How many datagrams this socket has dropped since it was made, a full receive buffer being the
-/// usual cause.
+/// What the kernel holds and has dropped for a socket.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SocketMemory {
+    /// The bytes that its receive queue takes of the buffer, as the kernel accounts them; up to a
+    /// quarter of the buffer may be of datagrams that were read already.
+    pub receive_queue: u32,
+    /// How many datagrams it has dropped since it was made, a full receive buffer being the usual
+    /// cause.
+    pub drops: u32,
+}
+
+/// Reads a socket's memory by SO_MEMINFO.
 ///
-/// It is the counter that SO_RXQ_OVFL attaches to datagrams that arrive later, read by
-/// SO_MEMINFO instead: it costs nothing per packet and counts drops after the last arrival too.
+/// The drops are the counter that SO_RXQ_OVFL attaches to datagrams that arrive later. Read this
+/// way it costs nothing per packet and counts drops after the last arrival too.
 ///
 /// # Errors
 /// Where the kernel has no SO_MEMINFO (before Linux 4.12).
-pub fn drops(socket: &UdpSocket) -> io::Result<u32> {
-    // SK_MEMINFO_DROPS and SK_MEMINFO_VARS of linux/sock_diag.h.
+pub fn memory(socket: &UdpSocket) -> io::Result<SocketMemory> {
+    // SK_MEMINFO_RMEM_ALLOC, SK_MEMINFO_DROPS and SK_MEMINFO_VARS of linux/sock_diag.h.
+    const RECEIVE_QUEUE: usize = 0;
     const DROPS: usize = 8;
     let mut values = [0u32; 9];
     let mut length = size_of_val(&values) as libc::socklen_t;
@@ -85,7 +88,10 @@ pub fn drops(socket: &UdpSocket) -> io::Result<u32> {
     if (length as usize) < size_of_val(&values) {
         return Err(io::Error::from(io::ErrorKind::Unsupported));
     }
-    Ok(values[DROPS])
+    Ok(SocketMemory {
+        receive_queue: values[RECEIVE_QUEUE],
+        drops: values[DROPS],
+    })
 }
 
 #[cfg(test)]
@@ -108,8 +114,10 @@ mod tests {
         for _ in 0..packets {
             sender.send(&[0; 1000]).unwrap();
         }
-        let dropped = drops(&receiver).unwrap() as usize;
+        let memory = memory(&receiver).unwrap();
+        let dropped = memory.drops as usize;
         assert!(dropped > 0 && dropped < packets, "{dropped} of {packets}");
+        assert!(memory.receive_queue as usize > granted / 2, "{memory:?}");
     }
 
     #[test]

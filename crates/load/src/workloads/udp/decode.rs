@@ -23,7 +23,8 @@ pub(super) fn decode(ended: &Ended) -> Yield {
     }
 }
 
-fn yield_of(figures: &Figures) -> Yield {
+/// What figures amount to.
+pub(super) fn yield_of(figures: &Figures) -> Yield {
     let seen = seen(figures);
     Yield {
         metrics: metrics(figures, seen.limit()),

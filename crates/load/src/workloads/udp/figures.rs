@@ -18,7 +18,8 @@ pub(super) struct Figures {
     pub stopwatch_granularity_nanoseconds: f64,
     /// From before the first send to after the last.
     pub sending_seconds: f64,
-    /// From before the first send to the last receipt; absent where nothing came.
+    /// From before the first send to the last receipt, or to the end of sending where that was
+    /// later; absent where nothing came.
     pub receiving_seconds: Option<f64>,
     /// The sender's CPU.
     pub sender: End,

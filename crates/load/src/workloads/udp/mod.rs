@@ -5,6 +5,8 @@
 //! itself by, and who was the limit is part of every result.
 
 mod decode;
+#[cfg(test)]
+mod decode_tests;
 mod figures;
 mod histogram;
 mod nap_policy;
@@ -14,6 +16,7 @@ mod outlet;
 mod pacer;
 mod placement;
 mod receiver;
+mod route;
 #[cfg(test)]
 mod run_tests;
 mod schema;
@@ -56,6 +59,6 @@ impl Workload for UdpWorkload {
 /// A run, from parameters to figures as JSON.
 fn work(parameters: &Parameters) -> Result<serde_json::Value, String> {
     let options = options::Options::read(parameters).map_err(|error| error.to_string())?;
-    let figures = work::run(&options).map_err(|error| error.to_string())?;
+    let figures = work::run(&options, work::RECEIVE_BUFFER).map_err(|error| error.to_string())?;
     serde_json::to_value(figures).map_err(|error| error.to_string())
 }

@@ -34,7 +34,7 @@ pub(super) enum Idle {
 /// The decision, which may change once: from napping to spinning.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct NapPolicy {
-    /// How many datagrams fill half of the buffer.
+    /// Half of the granted buffer, in bytes.
     half_buffer: u64,
     spinning: bool,
     shares_cpu: bool,
@@ -43,8 +43,9 @@ pub(super) struct NapPolicy {
 impl NapPolicy {
     /// Spins from the beginning when what comes during a nap exceeds half of the buffer.
     pub(super) fn new(facts: Facts) -> Self {
-        let half_buffer = facts.granted_buffer / 2 / charge(facts.packet_size);
-        let per_nap = facts.nap.as_secs_f64() * facts.packets_per_second;
+        let half_buffer = facts.granted_buffer / 2;
+        let per_nap =
+            facts.nap.as_secs_f64() * facts.packets_per_second * charge(facts.packet_size) as f64;
         Self {
             half_buffer,
             spinning: !facts.shares_cpu && per_nap > half_buffer as f64,
@@ -52,10 +53,10 @@ impl NapPolicy {
         }
     }
 
-    /// Takes note of how many datagrams had come between two looks at an empty queue: nap × rate
+    /// Takes note of what had come during a nap, in bytes as the kernel accounts them: nap × rate
     /// as it turned out. Naps no more once that was beyond half of the buffer.
-    pub(super) fn drained(&mut self, datagrams: u64) {
-        if datagrams > self.half_buffer && !self.shares_cpu {
+    pub(super) fn woke(&mut self, queued: u64) {
+        if queued > self.half_buffer && !self.shares_cpu {
             self.spinning = true;
         }
     }
@@ -112,10 +113,10 @@ mod tests {
     #[test]
     fn naps_that_turn_out_too_long_end_napping_for_good() {
         let mut policy = NapPolicy::new(facts(260, ORDINARY_BUFFER));
-        policy.drained(255);
+        policy.woke(ORDINARY_BUFFER / 2);
         assert_eq!(policy.idle(), Idle::Nap);
-        policy.drained(300);
-        policy.drained(1);
+        policy.woke(ORDINARY_BUFFER / 2 + 1);
+        policy.woke(0);
         assert_eq!(policy.idle(), Idle::Spin);
     }
 
@@ -125,7 +126,7 @@ mod tests {
             shares_cpu: true,
             ..facts(4_200, ORDINARY_BUFFER)
         });
-        policy.drained(u64::MAX);
+        policy.woke(u64::MAX);
         assert_eq!(policy.idle(), Idle::Nap);
     }
 

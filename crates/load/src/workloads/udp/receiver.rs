@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
 use knobstat_sys::clock::{Reading, Stopwatch};
-use knobstat_sys::net::{ReceiveBatch, drops, nap};
+use knobstat_sys::net::{ReceiveBatch, memory, nap};
 
 use super::nap_policy::{Idle, NapPolicy};
 use super::options::{BATCH, ReceiverMethod};
@@ -103,7 +103,6 @@ impl Receiver<'_> {
         farewell: &Farewell,
         (mut batch, mut received): (ReceiveBatch, Received),
     ) -> io::Result<Received> {
-        let mut since_idle = 0;
         let mut silent_since = None;
         loop {
             // Heard before the queue is looked at: what it tells of has all been sent by then.
@@ -115,7 +114,6 @@ impl Receiver<'_> {
             if count > 0 {
                 received.last = Some(self.stopwatch.read());
                 received.take(&batch, count);
-                since_idle += count as u64;
                 // A full batch: there may be more.
                 if count == batch.capacity() || self.method == ReceiverMethod::Blocking {
                     continue;
@@ -130,12 +128,13 @@ impl Receiver<'_> {
             if self.method == ReceiverMethod::Blocking {
                 continue;
             }
-            self.policy.drained(since_idle);
-            since_idle = 0;
             match self.policy.idle() {
                 Idle::Nap => {
                     nap::nap(NAP);
                     received.naps += 1;
+                    if let Ok(memory) = memory(self.socket) {
+                        self.policy.woke(u64::from(memory.receive_queue));
+                    }
                 }
                 Idle::Spin => spin_loop(),
             }
@@ -153,7 +152,7 @@ impl Receiver<'_> {
         silent_since: &mut Option<Reading>,
     ) -> bool {
         // Without this counter (before Linux 4.12) the silence decides.
-        let dropped = u64::from(drops(self.socket).unwrap_or(0));
+        let dropped = memory(self.socket).map_or(0, |memory| u64::from(memory.drops));
         if received.datagrams + dropped >= sent {
             return true;
         }

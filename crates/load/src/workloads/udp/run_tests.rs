@@ -9,6 +9,8 @@ use knobstat_data::{Parameters, Value};
 
 use super::super::{Ended, Yield};
 use super::figures::{Figures, PacerKind};
+use super::options::Options;
+use super::work::run;
 use super::{decode, work};
 
 fn parameters<const N: usize>(given: [(&str, Value); N]) -> Parameters {
@@ -27,7 +29,10 @@ fn size(bytes: u64) -> Value {
 }
 
 fn figures<const N: usize>(given: [(&str, Value); N]) -> (Figures, Yield) {
-    let result = work(&parameters(given)).unwrap();
+    decoded(work(&parameters(given)).unwrap())
+}
+
+fn decoded(result: serde_json::Value) -> (Figures, Yield) {
     let figures = serde_json::from_value(result.clone()).unwrap();
     let ended = Ended {
         times: Times {
@@ -72,6 +77,7 @@ fn check(figures: &Figures, yielded: &Yield) {
     assert_eq!(yielded.metrics[0].metric.name, "throughput");
     assert!((0.0..=100.0).contains(&metric("loss")));
     assert!(metric("sent_rate") > 0.0);
+    assert!(metric("received_rate") <= metric("sent_rate") * (1.0 + 1e-9) || duplicated > 0);
     assert!(metric("throughput") >= 0.0);
     let megabits = metric("received_rate") * 8.0 * figures.packet_size_bytes as f64 / 1e6;
     assert!((metric("throughput") - megabits).abs() <= 1e-9 * megabits);
@@ -127,6 +133,26 @@ fn both_receivers_count_what_arrives_within_a_duration() {
             censored,
             dropped as f64 > 0.001 * figures.packets.sent as f64
         );
+    }
+}
+
+#[test]
+fn the_buffer_of_an_ordinary_user_loses_no_account_of_what_it_drops() {
+    // What net.core.rmem_max is unless somebody raised it.
+    const ORDINARY: usize = 212_992;
+    let options = Options::read(&parameters([(
+        "duration",
+        Value::Duration(Duration::from_millis(100)),
+    )]))
+    .unwrap();
+    let result = serde_json::to_value(run(&options, ORDINARY).unwrap()).unwrap();
+    let (figures, yielded) = decoded(result);
+    check(&figures, &yielded);
+    assert_eq!(figures.waiting.granted_buffer_bytes, 2 * ORDINARY as u64);
+    if let Some(drops) = figures.kernel.socket_drops {
+        assert_eq!(figures.packets.lost, drops);
+        let receiver = yielded.metrics[0].limited_by == Some(Limit::Receiver);
+        assert_eq!(receiver, drops as f64 > 0.001 * figures.packets.sent as f64);
     }
 }
 

@@ -18,20 +18,20 @@ use knobstat_sys::topology::set_affinity;
 use thiserror::Error;
 
 use super::figures::{
-    Class, ClockFigures, End, Figures, Kernel, OrderFigures, Pacer, PacerKind, Packets, Route,
-    Waiting,
+    ClockFigures, End, Figures, Kernel, OrderFigures, Pacer, PacerKind, Packets, Waiting,
 };
 use super::nap_policy::{Facts, NapPolicy};
-use super::options::{Length, Method, Options, Pacing, ReceiverMethod};
+use super::options::{Length, Options, Pacing, ReceiverMethod};
 use super::outlet::{OutletError, SocketOutlet};
 use super::pacer::iperf2_2007::{microseconds_per_packet, packets_per_wait};
 use super::pacer::schedule::count_within;
 use super::placement::{Placement, PlacementError};
 use super::receiver::{BLOCK_LIMIT, Farewell, NAP, Received, Receiver};
+use super::route;
 use super::sender::{self, Quota, Readings};
 
-/// The receive buffer that is asked for: the kernel doubles it.
-const RECEIVE_BUFFER: usize = 4 << 20;
+/// The receive buffer that a receiver should have: the kernel doubles what is asked for.
+pub(super) const RECEIVE_BUFFER: usize = 4 << 20;
 
 /// Why a run could not be done.
 #[derive(Debug, Error)]
@@ -60,15 +60,17 @@ fn system(what: &'static str) -> impl Fn(io::Error) -> RunError {
     move |source| RunError::System { what, source }
 }
 
-/// Does a run.
+/// Does a run whose receiver asks for a buffer of so many bytes.
 ///
 /// # Errors
 /// When it cannot be begun, or fails on the way.
-pub(super) fn run(options: &Options) -> Result<Figures, RunError> {
+pub(super) fn run(options: &Options, receive_buffer: usize) -> Result<Figures, RunError> {
     let allowed = obtainable_cpus().map_err(system("the CPUs of this process cannot be told"))?;
     let placement = Placement::choose(options.sender_cpu, options.receiver_cpu, &allowed)?;
     let stopwatch = Stopwatch::calibrated();
-    let sockets = Sockets::open(options)?;
+    let sockets = Sockets::open(options, receive_buffer)?;
+    let route = route::find(options, &sockets.sender)
+        .map_err(system("the route between the two sockets cannot be told"))?;
     let pacing_clock = reads_the_clock(options).then(|| clock_figures(options.pacing_clock));
     let before = Counters::read(&sockets);
     let (sent, received) = let_go(options, placement, &stopwatch, &sockets, pacing_clock)?;
@@ -102,20 +104,21 @@ pub(super) fn run(options: &Options) -> Result<Figures, RunError> {
         stopwatch_caveat: stopwatch.caveat(),
         stopwatch_granularity_nanoseconds: stopwatch.granularity().as_nanos() as f64,
         sending_seconds: stopwatch.between(sent.began, sent.ended).as_secs_f64(),
-        receiving_seconds: received
-            .seen
-            .last
-            .map(|last| stopwatch.between(sent.began, last).as_secs_f64()),
+        receiving_seconds: received.seen.last.map(|last| {
+            stopwatch
+                .between(sent.began, last.max(sent.ended))
+                .as_secs_f64()
+        }),
         sender: sent.end,
         receiver: received.end,
         waiting: Waiting {
             nap_nanoseconds: received.nap.map(|nap| nap.as_nanos() as f64),
             naps: received.seen.naps,
             spinning: received.seen.spinning,
-            asked_buffer_bytes: RECEIVE_BUFFER as u64,
+            asked_buffer_bytes: receive_buffer as u64,
             granted_buffer_bytes: sockets.granted_buffer as u64,
         },
-        route: route(options, &sockets, sent.count, &kernel),
+        route,
         kernel,
         pacer: sent.pacer,
         pacing_clock,
@@ -127,11 +130,10 @@ struct Sockets {
     sender: UdpSocket,
     receiver: UdpSocket,
     granted_buffer: usize,
-    mtu: u64,
 }
 
 impl Sockets {
-    fn open(options: &Options) -> Result<Self, RunError> {
+    fn open(options: &Options, receive_buffer: usize) -> Result<Self, RunError> {
         let bind =
             |what| UdpSocket::bind(SocketAddr::new(options.address, 0)).map_err(system(what));
         let receiver = bind("the receiver's socket cannot be bound")?;
@@ -143,19 +145,17 @@ impl Sockets {
         meet(&sender, &receiver)
             .and_then(|()| meet(&receiver, &sender))
             .map_err(system("the two sockets cannot be connected"))?;
-        let granted_buffer = net::request_receive_buffer(&receiver, RECEIVE_BUFFER)
+        let granted_buffer = net::request_receive_buffer(&receiver, receive_buffer)
             .map_err(system("the receive buffer cannot be set"))?;
         if options.receiver_method == ReceiverMethod::Blocking {
             receiver
                 .set_read_timeout(Some(BLOCK_LIMIT))
                 .map_err(system("the receiver's time limit cannot be set"))?;
         }
-        let mtu = net::route_mtu(&sender).map_err(system("the route's MTU cannot be read"))?;
         Ok(Self {
             sender,
             receiver,
             granted_buffer,
-            mtu: u64::from(mtu),
         })
     }
 }
@@ -170,7 +170,9 @@ struct Counters {
 impl Counters {
     fn read(sockets: &Sockets) -> Self {
         Self {
-            socket_drops: net::drops(&sockets.receiver).ok(),
+            socket_drops: net::memory(&sockets.receiver)
+                .ok()
+                .map(|memory| memory.drops),
             namespace: NamespaceCounters::read().ok(),
             interface: interface_received("lo").ok(),
         }
@@ -196,50 +198,6 @@ impl Counters {
             refusals,
         }
     }
-}
-
-fn route(options: &Options, sockets: &Sockets, sent: u64, kernel: &Kernel) -> Route {
-    let per_buffer = match options.method {
-        Method::Send | Method::Sendmmsg => 1,
-        Method::Gso => options.method.datagrams_per_call(options.packet_size) as u64,
-    };
-    Route {
-        mtu_bytes: sockets.mtu,
-        fragments_per_packet: fragments(
-            options.packet_size as u64,
-            sockets.mtu,
-            options.address.is_ipv4(),
-        ),
-        datagrams_per_buffer: per_buffer,
-        class: if per_buffer == 1 {
-            Class::A
-        } else if kernel
-            .interface_packets
-            .is_some_and(|packets| packets >= sent)
-        {
-            // Each datagram passed the interface by itself.
-            Class::B
-        } else {
-            Class::C
-        },
-    }
-}
-
-/// The packets that a datagram becomes on a route: each fragment carries a multiple of eight
-/// bytes of what follows the IP header (RFC 791, 3.2; RFC 8200, 4.5).
-fn fragments(payload: u64, mtu: u64, is_ipv4: bool) -> u64 {
-    const UDP_HEADER: u64 = 8;
-    const FRAGMENT_HEADER: u64 = 8;
-    let (header, in_fragments) = if is_ipv4 {
-        (20, 20)
-    } else {
-        (40, 40 + FRAGMENT_HEADER)
-    };
-    let carried = payload + UDP_HEADER;
-    if carried + header <= mtu {
-        return 1;
-    }
-    carried.div_ceil((mtu.saturating_sub(in_fragments) / 8 * 8).max(8))
 }
 
 fn reads_the_clock(options: &Options) -> bool {

@@ -1,0 +1,146 @@
+//! Decoding, on figures that no machine need produce.
+
+use knobstat_data::observation::Limit;
+use serde_json::{Value, json};
+
+use super::super::Yield;
+use super::decode::yield_of;
+use super::figures::Figures;
+
+/// A clean run of 1000 datagrams of 64 bytes within 10 ms, changed at one place.
+fn figures(at: &str, value: Value) -> Figures {
+    let mut figures = json!({
+        "packet_size_bytes": 64,
+        "packets": {
+            "sent": 1000, "received": 1000, "received_bytes": 64_000, "lost": 0,
+            "order": { "reordered": 0, "duplicated": 0, "too_late": 0, "foreign": 0 },
+        },
+        "stopwatch": "tsc",
+        "stopwatch_caveat": null,
+        "stopwatch_granularity_nanoseconds": 10.0,
+        "sending_seconds": 0.01,
+        "receiving_seconds": 0.01,
+        "sender": { "cpu": 0, "cpu_nanoseconds": 1e7, "wall_nanoseconds": 1e7 },
+        "receiver": { "cpu": 1, "cpu_nanoseconds": 2e6, "wall_nanoseconds": 1e7 },
+        "waiting": {
+            "nap_nanoseconds": 210_000.0, "naps": 40, "spinning": false,
+            "asked_buffer_bytes": 4_194_304, "granted_buffer_bytes": 8_388_608,
+        },
+        "kernel": {
+            "socket_drops": 0, "receive_buffer_errors": 0, "send_buffer_errors": 0,
+            "reassembly_failures": 0, "interface_packets": 1000, "refusals": 0,
+        },
+        "route": {
+            "mtu_bytes": 65_536, "fragments_per_packet": 1, "datagrams_per_buffer": 1,
+            "class": "A",
+        },
+        "pacer": null,
+        "pacing_clock": null,
+    });
+    *figures.pointer_mut(at).unwrap() = value;
+    serde_json::from_value(figures).unwrap()
+}
+
+fn metric(yielded: &Yield, name: &str) -> Option<f64> {
+    yielded
+        .metrics
+        .iter()
+        .find(|value| value.metric.name == name)
+        .map(|value| value.value)
+}
+
+#[test]
+fn a_clean_run_yields_every_metric_of_the_schema_and_nothing_to_say() {
+    let yielded = yield_of(&figures("/packets/lost", json!(0)));
+    let values: Vec<_> = yielded
+        .metrics
+        .iter()
+        .map(|value| (value.metric.name.as_str(), value.value))
+        .collect();
+    assert_eq!(
+        values,
+        [
+            ("throughput", 51.2),
+            ("received_rate", 100_000.0),
+            ("sent_rate", 100_000.0),
+            ("loss", 0.0),
+            ("cpu_per_packet", 10_000.0),
+            ("receiver_cpu_per_packet", 2_000.0),
+        ]
+    );
+    assert_eq!(yielded.metrics[0].limited_by, Some(Limit::Sender));
+    assert!(yielded.metrics.iter().all(|value| !value.metric.self_timed));
+    assert_eq!(yielded.notes, [""; 0]);
+}
+
+#[test]
+fn a_run_of_which_nothing_arrived_is_a_run() {
+    let mut nothing = figures("/receiving_seconds", Value::Null);
+    nothing.packets.received = 0;
+    nothing.packets.received_bytes = 0;
+    nothing.packets.lost = 1000;
+    let yielded = yield_of(&nothing);
+    assert_eq!(metric(&yielded, "throughput"), Some(0.0));
+    assert_eq!(metric(&yielded, "loss"), Some(100.0));
+    assert_eq!(metric(&yielded, "receiver_cpu_per_packet"), None);
+}
+
+#[test]
+fn without_time_there_is_no_rate() {
+    let mut instant = figures("/sending_seconds", json!(0.0));
+    instant.receiving_seconds = Some(0.0);
+    let yielded = yield_of(&instant);
+    assert_eq!(metric(&yielded, "throughput"), None);
+    assert_eq!(metric(&yielded, "loss"), Some(0.0));
+}
+
+#[test]
+fn a_stopwatch_read_through_the_clock_source_makes_rates_self_timed() {
+    let yielded = yield_of(&figures(
+        "/stopwatch_caveat",
+        json!("through the clock source"),
+    ));
+    let self_timed: Vec<_> = yielded
+        .metrics
+        .iter()
+        .filter(|value| value.metric.self_timed)
+        .map(|value| value.metric.name.as_str())
+        .collect();
+    assert_eq!(self_timed, ["throughput", "received_rate", "sent_rate"]);
+    assert_eq!(yielded.notes, ["through the clock source"]);
+}
+
+#[test]
+fn the_receivers_drops_mark_every_rate() {
+    let yielded = yield_of(&figures("/kernel/socket_drops", json!(20)));
+    for name in ["throughput", "received_rate", "sent_rate"] {
+        let value = yielded
+            .metrics
+            .iter()
+            .find(|value| value.metric.name == name)
+            .unwrap();
+        assert_eq!(value.limited_by, Some(Limit::Receiver), "{name}");
+    }
+    assert!(yielded.notes[0].contains("2.00 %"), "{:?}", yielded.notes);
+    // Where the socket does not tell, the namespace does.
+    let mut old_kernel = figures("/kernel/socket_drops", Value::Null);
+    old_kernel.kernel.receive_buffer_errors = Some(20);
+    assert_eq!(
+        yield_of(&old_kernel).metrics[0].limited_by,
+        Some(Limit::Receiver)
+    );
+}
+
+#[test]
+fn fragments_and_buffers_are_said() {
+    let yielded = yield_of(&figures("/route/fragments_per_packet", json!(3)));
+    assert!(
+        yielded.notes[0].contains("3 fragments"),
+        "{:?}",
+        yielded.notes
+    );
+    let mut buffers = figures("/route/class", json!("C"));
+    buffers.route.datagrams_per_buffer = 64;
+    let notes = yield_of(&buffers).notes;
+    assert!(notes[0].contains("class C"), "{notes:?}");
+}

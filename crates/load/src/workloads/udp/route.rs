@@ -1,0 +1,90 @@
+//! The way from one end to the other: what it takes whole, and where it cuts buffers.
+
+use std::io;
+use std::net::{IpAddr, UdpSocket};
+use std::time::Duration;
+
+use knobstat_sys::net::{accept_uncut, cut_datagrams_to, route_mtu};
+
+use super::figures::{Class, Route};
+use super::options::{Method, Options};
+
+/// Finds out about the way that a connected socket's datagrams take.
+///
+/// # Errors
+/// When its MTU cannot be read, or a buffer sent to find out where it is cut does not arrive.
+pub(super) fn find(options: &Options, sender: &UdpSocket) -> io::Result<Route> {
+    let mtu_bytes = u64::from(route_mtu(sender)?);
+    let datagrams_per_buffer = match options.method {
+        Method::Send | Method::Sendmmsg => 1,
+        Method::Gso => options.method.datagrams_per_call(options.packet_size) as u64,
+    };
+    let class = if datagrams_per_buffer == 1 {
+        Class::A
+    } else if arrives_uncut(options.address)? {
+        Class::C
+    } else {
+        Class::B
+    };
+    Ok(Route {
+        mtu_bytes,
+        fragments_per_packet: fragments(
+            options.packet_size as u64,
+            mtu_bytes,
+            options.address.is_ipv4(),
+        ),
+        datagrams_per_buffer,
+        class,
+    })
+}
+
+/// Whether a buffer for segmentation offload reaches a receiving socket in one piece: asked of
+/// the kernel by sending one to a socket that takes it so.
+fn arrives_uncut(address: IpAddr) -> io::Result<bool> {
+    const DATAGRAM: u16 = 64;
+    let receiver = UdpSocket::bind((address, 0))?;
+    let sender = UdpSocket::bind((address, 0))?;
+    sender.connect(receiver.local_addr()?)?;
+    if accept_uncut(&receiver).is_err() || cut_datagrams_to(&sender, DATAGRAM).is_err() {
+        // A kernel before 5.0 always cuts on the way.
+        return Ok(false);
+    }
+    receiver.set_read_timeout(Some(Duration::from_secs(1)))?;
+    let buffer = [0; 2 * DATAGRAM as usize];
+    sender.send(&buffer)?;
+    Ok(receiver.recv(&mut [0; 2 * DATAGRAM as usize])? == buffer.len())
+}
+
+/// The packets that a datagram becomes on a route: each fragment carries a multiple of eight
+/// bytes of what follows the IP header (RFC 791, 3.2; RFC 8200, 4.5).
+fn fragments(payload: u64, mtu: u64, is_ipv4: bool) -> u64 {
+    const UDP_HEADER: u64 = 8;
+    let (header, fragment_header) = if is_ipv4 { (20, 0) } else { (40, 8) };
+    let carried = payload + UDP_HEADER;
+    if carried + header <= mtu {
+        return 1;
+    }
+    let room = mtu.saturating_sub(header + fragment_header) / 8 * 8;
+    carried.div_ceil(room.max(8))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_fits_is_one_packet_and_a_byte_more_is_two() {
+        assert_eq!(fragments(1472, 1500, true), 1);
+        assert_eq!(fragments(1473, 1500, true), 2);
+        assert_eq!(fragments(1452, 1500, false), 1);
+        assert_eq!(fragments(1453, 1500, false), 2);
+        assert_eq!(fragments(0, 1500, true), 1);
+    }
+
+    #[test]
+    fn the_largest_datagram_fits_the_loopback_interface() {
+        assert_eq!(fragments(65_507, 65_536, true), 1);
+        // 65,515 bytes in pieces of 1480.
+        assert_eq!(fragments(65_507, 1500, true), 45);
+    }
+}
