@@ -10,7 +10,7 @@ use crate::availability::Unavailable;
 use crate::files::Files;
 use crate::journal::{Journal, JournalError, Target};
 use crate::knob::{Knob, Refused, Write};
-use crate::value::line;
+use crate::session::{refusal, refusal_without_remedy};
 
 /// Why a setting is not in force.
 #[derive(Debug, Error)]
@@ -85,14 +85,22 @@ impl From<&ApplyError> for Refusal {
             | ApplyError::NotInForce { .. }
             | ApplyError::Unguarded => RefusalKind::Setting,
         };
-        let text = error.to_string();
-        let (cause, remedy) = text
-            .split_once("; ")
-            .unwrap_or((&text, "`knobstat knobs` shows what this machine can take"));
-        Self {
-            kind,
-            cause: cause.to_owned(),
-            remedy: remedy.to_owned(),
+        let message = error.to_string();
+        let remedy = match error {
+            ApplyError::Unavailable { why, .. } | ApplyError::Write { why, .. } => {
+                why.remedy.as_deref()
+            }
+            ApplyError::NotInForce { remedy, .. } => remedy.as_deref(),
+            _ => return refusal(kind, &message),
+        };
+        let cause = remedy.and_then(|remedy| message.strip_suffix(remedy)?.strip_suffix("; "));
+        match (cause, remedy) {
+            (Some(cause), Some(remedy)) => Self {
+                kind,
+                cause: cause.to_owned(),
+                remedy: remedy.to_owned(),
+            },
+            _ => refusal_without_remedy(kind, &message),
         }
     }
 }
@@ -161,7 +169,9 @@ impl Turning<'_> {
                 .read(self.files)
                 .map_err(|source| self.failed(knob, level, &write.target, source))?;
             if write.target.value(&bytes) != write.value {
-                announced.push((write.target.clone(), bytes));
+                if !write.held {
+                    announced.push((write.target.clone(), bytes));
+                }
                 writes.push(write);
             }
         }
@@ -173,6 +183,15 @@ impl Turning<'_> {
         }
         if !(self.guarded)() {
             return Err(ApplyError::Unguarded);
+        }
+        if announced.is_empty() {
+            // Only what is held, which needs no journal.
+            for write in &writes {
+                self.write(knob, write)
+                    .map_err(|source| self.failed(knob, level, &write.target, source))?;
+            }
+            self.verify(knob, level)?;
+            return Ok(true);
         }
         let targets: Vec<Target> = announced.iter().map(|(target, _)| target.clone()).collect();
         self.journal.announce(self.files, announced)?;
@@ -197,7 +216,10 @@ impl Turning<'_> {
 
     fn write(&self, knob: &Knob, write: &Write) -> io::Result<()> {
         match &write.target {
-            Target::File { path, .. } => self.files.write(path, &line(&write.value)),
+            Target::File { path, form } if write.held => {
+                self.files.hold(path, &form.bytes(&write.value))
+            }
+            Target::File { path, form } => self.files.write(path, &form.bytes(&write.value)),
             Target::Command { .. } => self.files.run(&knob.set_command(&write.value)).map(drop),
         }
     }

@@ -77,6 +77,8 @@ pub enum Mechanism {
     },
     /// The deepest idle state allowed, each CPU by itself.
     IdleStates,
+    /// The longest wake-up latency allowed, as long as a descriptor is held.
+    Latency,
     /// A fact of the kernel that runs: another one needs another boot.
     KernelFact {
         /// Which one.

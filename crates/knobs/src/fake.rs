@@ -23,6 +23,7 @@ struct State {
     refused_values: BTreeMap<(String, String), i32>,
     without_effect: BTreeSet<String>,
     commands: BTreeMap<String, String>,
+    held: BTreeMap<String, Vec<u8>>,
     written: Vec<(String, String)>,
     operations: usize,
     dies_at: Option<(usize, Death)>,
@@ -145,6 +146,7 @@ impl FakeMachine {
     pub fn revive(&self) -> bool {
         let mut state = self.state.borrow_mut();
         state.dies_at = None;
+        state.release();
         std::mem::take(&mut state.dead)
     }
 
@@ -179,6 +181,15 @@ impl FakeMachine {
                 Err(dead())
             }
             _ => effect(&mut state, false),
+        }
+    }
+}
+
+impl State {
+    /// Closes what is held: the kernel shows again what it showed before.
+    fn release(&mut self) {
+        for (path, bytes) in std::mem::take(&mut self.held) {
+            self.tree.insert(path, bytes);
         }
     }
 }
@@ -245,6 +256,20 @@ impl Files for FakeMachine {
             }
             Ok(())
         })
+    }
+
+    fn hold(&self, path: &str, bytes: &[u8]) -> io::Result<()> {
+        self.operation(|state, _| {
+            let Some(old) = state.tree.insert(path.to_owned(), bytes.to_vec()) else {
+                return Err(not_found());
+            };
+            state.held.entry(path.to_owned()).or_insert(old);
+            Ok(())
+        })
+    }
+
+    fn release_all(&self) {
+        self.state.borrow_mut().release();
     }
 
     fn writable(&self, path: &str) -> io::Result<()> {

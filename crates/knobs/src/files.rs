@@ -1,7 +1,10 @@
 //! The only way to the machine: the files of settings, the commands of own knobs, and the
 //! journal's storage. Tests put a scripted machine in its place.
 
+use std::cell::RefCell;
+use std::collections::BTreeMap;
 use std::io;
+use std::os::fd::OwnedFd;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
@@ -23,6 +26,15 @@ pub trait Files {
     /// # Errors
     /// As the kernel says.
     fn write(&self, path: &str, bytes: &[u8]) -> io::Result<()>;
+
+    /// Writes to a file and holds it open, in place of what was held of it before.
+    ///
+    /// # Errors
+    /// As the kernel says; what was held before is then held still.
+    fn hold(&self, path: &str, bytes: &[u8]) -> io::Result<()>;
+
+    /// Closes every file that is held.
+    fn release_all(&self);
 
     /// Whether a file could be opened for writing; nothing is written.
     ///
@@ -88,10 +100,11 @@ pub trait Files {
 }
 
 /// The files beneath a root, and the journal in its state directory.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct RootedFiles {
     root: Root,
     state: Option<StateDirectory>,
+    held: RefCell<BTreeMap<String, OwnedFd>>,
 }
 
 impl RootedFiles {
@@ -100,13 +113,18 @@ impl RootedFiles {
         Self {
             root,
             state: Some(state),
+            held: RefCell::default(),
         }
     }
 
     /// The files beneath a root, to be looked at only: there is no place for a journal, and so
     /// nothing can be turned.
     pub fn to_look_at(root: Root) -> Self {
-        Self { root, state: None }
+        Self {
+            root,
+            state: None,
+            held: RefCell::default(),
+        }
     }
 
     fn state(&self) -> io::Result<&StateDirectory> {
@@ -123,6 +141,16 @@ impl Files for RootedFiles {
 
     fn write(&self, path: &str, bytes: &[u8]) -> io::Result<()> {
         self.root.write_bytes(path, bytes)
+    }
+
+    fn hold(&self, path: &str, bytes: &[u8]) -> io::Result<()> {
+        let descriptor = self.root.write_and_hold(path, bytes)?;
+        self.held.borrow_mut().insert(path.to_owned(), descriptor);
+        Ok(())
+    }
+
+    fn release_all(&self) {
+        self.held.borrow_mut().clear();
     }
 
     fn writable(&self, path: &str) -> io::Result<()> {

@@ -45,12 +45,12 @@ const GRACE: Duration = Duration::from_secs(2);
 pub enum GuardianError {
     /// It could not be started.
     #[error(
-        "the guardian that puts the machine back could not be started: {0}; without it nothing is changed"
+        "the guardian that puts the machine back could not be started ({0}), and without it nothing is changed; look whether /proc is mounted and processes can be started here"
     )]
     Start(#[from] io::Error),
     /// It was started and did not come to stand.
     #[error(
-        "the guardian that puts the machine back did not come to stand: {0}; without it nothing is changed"
+        "the guardian that puts the machine back did not come to stand ({0}), and without it nothing is changed; try again, and report this if it stays"
     )]
     NotReady(String),
 }

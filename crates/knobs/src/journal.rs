@@ -45,7 +45,7 @@ pub enum JournalError {
     },
     /// A line that is not the last one does not read as it was written.
     #[error(
-        "line {line} of the journal {path} is damaged ({what}): put the settings that it names back by hand, then remove the file"
+        "line {line} of the journal {path} is damaged ({what}); put the settings that it names back by hand, then remove the file"
     )]
     Damaged {
         /// The journal.
@@ -358,6 +358,7 @@ fn old_record(index: usize, target: &Target, old: &[u8]) -> String {
             let form = match form {
                 Form::Plain => "plain",
                 Form::Bracketed => "bracketed",
+                Form::Microseconds => "microseconds",
             };
             format!(
                 "old {index} file {form} {} {}",
@@ -428,6 +429,7 @@ fn take(journal: &mut Option<Journal>, record: &str) -> Result<(), &'static str>
             let form = match *form {
                 "plain" => Form::Plain,
                 "bracketed" => Form::Bracketed,
+                "microseconds" => Form::Microseconds,
                 _ => return Err("its form is none"),
             };
             let target = Target::File {

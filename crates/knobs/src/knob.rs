@@ -12,7 +12,7 @@ use crate::availability::{Unavailable, errno_name, explain, probe};
 use crate::catalogue::{Catalogue, Entry, Fact, Mechanism, Place};
 use crate::files::Files;
 use crate::journal::Target;
-use crate::special::{idle_states, kernel_fact, written};
+use crate::special::{idle_states, kernel_fact, latency, written};
 
 /// The file that says whether the kernel lays address spaces out at random.
 const RANDOMIZE: &str = "/proc/sys/kernel/randomize_va_space";
@@ -62,6 +62,9 @@ pub struct Write {
     pub target: Target,
     /// The value.
     pub value: String,
+    /// Whether it is in force only as long as a descriptor is held, so that the kernel itself
+    /// puts it back, however the harness ends.
+    pub held: bool,
 }
 
 impl Knob {
@@ -139,6 +142,7 @@ impl Knob {
             Self::Entry(entry) => match &entry.mechanism {
                 Mechanism::Files { places } => written::read(files, entry, places),
                 Mechanism::IdleStates => idle_states::read(files, entry),
+                Mechanism::Latency => latency::read(files, entry),
                 Mechanism::KernelFact { fact } => kernel_fact::read(files, fact),
                 Mechanism::AddressRandomization => randomization(files),
             },
@@ -155,18 +159,23 @@ impl Knob {
     /// The levels to show for it: those that the machine offers, and those that it could have.
     pub fn levels(&self, files: &dyn Files) -> Vec<Level> {
         let mut levels: Vec<String> = Vec::new();
+        let closed = self.entry().is_some_and(|entry| entry.levels.is_some());
         if let Self::Entry(entry) = self {
             match &entry.mechanism {
                 Mechanism::Files { places } => {
                     levels.extend(written::offered(files, entry, places).unwrap_or_default());
                 }
                 Mechanism::IdleStates => levels.extend(idle_states::offered(files, entry)),
+                Mechanism::Latency => levels.extend(latency::examples()),
                 Mechanism::KernelFact { .. } | Mechanism::AddressRandomization => {}
             }
             levels.extend(entry.levels.iter().flatten().cloned());
             levels.extend(entry.remedies.keys().cloned());
         }
-        levels.extend(self.read(files).ok().map(|level| level.to_string()));
+        // A value outside a closed list is a state of the machine, not a level.
+        if !closed {
+            levels.extend(self.read(files).ok().map(|level| level.to_string()));
+        }
         let mut shown: Vec<Level> = Vec::new();
         for level in levels.into_iter().map(Level::text) {
             if !shown.contains(&level) {
@@ -186,6 +195,7 @@ impl Knob {
             Self::Entry(entry) => match &entry.mechanism {
                 Mechanism::Files { places } => written::plan(files, entry, places, &text),
                 Mechanism::IdleStates => idle_states::plan(files, entry, &text),
+                Mechanism::Latency => latency::plan(files, entry, &text),
                 Mechanism::KernelFact { fact } => {
                     let present = kernel_fact::read(files, fact)?;
                     if present == *level {
@@ -210,6 +220,7 @@ impl Knob {
                     writes: vec![Write {
                         target: own_target(own),
                         value: text,
+                        held: false,
                     }],
                 })
             }
@@ -232,18 +243,32 @@ impl Knob {
         }
     }
 
-    /// Whether it can be turned at all: whether its present level could be written.
+    /// Whether it can be turned at all: whether some other level could be had, or, where the
+    /// levels are not known, whether the present one could be written.
     pub fn settable(&self, files: &dyn Files, refusal: Refused) -> Availability {
         if self.scope().needs_boot() {
             return Unavailable::without_remedy("it is decided when the machine boots").into();
         }
-        let plan = self
-            .read(files)
-            .and_then(|present| self.plan(files, &present));
-        match plan.and_then(|plan| writable(files, &plan, refusal)) {
-            Ok(()) => Availability::Available,
-            Err(unavailable) => unavailable.into(),
+        let present = match self.read(files) {
+            Ok(present) => present,
+            Err(unavailable) => return unavailable.into(),
+        };
+        let mut others = self.levels(files);
+        others.retain(|level| *level != present);
+        if others.is_empty() {
+            others.push(present);
         }
+        let mut first = None;
+        for level in &others {
+            let plan = self.plan(files, level);
+            match plan.and_then(|plan| writable(files, &plan, refusal)) {
+                Ok(()) => return Availability::Available,
+                Err(unavailable) => {
+                    first.get_or_insert(unavailable);
+                }
+            }
+        }
+        first.map_or(Availability::Available, Availability::from)
     }
 
     fn obstacle(&self, files: &dyn Files, level: &Level, refusal: Refused) -> Option<Unavailable> {

@@ -276,11 +276,16 @@ fn command(files: &dyn Files, entry: &Entry) -> String {
             } else {
                 old
             };
-            format!(
-                "echo {} > {}",
-                quote(&text),
-                quote(&files.location(path).display().to_string())
-            )
+            let path = quote(&files.location(path).display().to_string());
+            if *form == Form::Microseconds && Form::Plain.value(&entry.old) != text {
+                let octal: String = entry
+                    .old
+                    .iter()
+                    .map(|byte| format!("\\{byte:03o}"))
+                    .collect();
+                return format!("printf '{octal}' > {path}");
+            }
+            format!("echo {} > {path}", quote(&text))
         }
         Target::Command { restore, .. } => with_value(restore, &old)
             .iter()

@@ -18,7 +18,7 @@ use thiserror::Error;
 use crate::apply::{ApplyError, Turning};
 use crate::availability::Unavailable;
 use crate::boot::boot_id;
-use crate::files::RootedFiles;
+use crate::files::{Files, RootedFiles};
 use crate::guardian::{Arguments, Guardian, GuardianError};
 use crate::journal::{Header, Journal, JournalError};
 use crate::knob::{Knob, Refused};
@@ -106,6 +106,27 @@ fn reasons(restoration: &Restoration) -> String {
         .join(", ")
 }
 
+/// A message of this crate, cause and remedy parted by its last semicolon, as a refusal.
+pub fn refusal(kind: RefusalKind, message: &str) -> Refusal {
+    match message.rsplit_once("; ") {
+        Some((cause, remedy)) => Refusal {
+            kind,
+            cause: cause.to_owned(),
+            remedy: remedy.to_owned(),
+        },
+        None => refusal_without_remedy(kind, message),
+    }
+}
+
+/// A message that names no remedy, as a refusal.
+pub fn refusal_without_remedy(kind: RefusalKind, message: &str) -> Refusal {
+    Refusal {
+        kind,
+        cause: message.to_owned(),
+        remedy: "`knobstat knobs` shows what this machine can take".to_owned(),
+    }
+}
+
 impl From<&BeginError> for Refusal {
     fn from(error: &BeginError) -> Self {
         let kind = match error {
@@ -114,15 +135,7 @@ impl From<&BeginError> for Refusal {
             BeginError::Lock { .. } | BeginError::Journal(_) => RefusalKind::Disk,
             BeginError::Guardian(_) => RefusalKind::Setting,
         };
-        let text = error.to_string();
-        let (cause, remedy) = text
-            .rsplit_once("; ")
-            .unwrap_or((&text, "`knobstat doctor` looks at this machine"));
-        Self {
-            kind,
-            cause: cause.to_owned(),
-            remedy: remedy.to_owned(),
-        }
+        refusal(kind, &error.to_string())
     }
 }
 
@@ -328,6 +341,7 @@ impl Knobs {
     /// When the journal cannot be cleared. What could not be put back is in the result.
     pub fn restore(&mut self) -> Result<Restoration, JournalError> {
         self.spawn = SpawnSettings::default();
+        self.files.release_all();
         let options = self.restore_options();
         match &mut self.taken {
             None => Ok(Restoration::default()),

@@ -12,7 +12,16 @@ pub enum Form {
     /// The text is every choice, the one in force in brackets: `always [madvise] never`. What is
     /// written is the bare word.
     Bracketed,
+    /// Four bytes: microseconds as a signed number in the machine's order, the kernel's largest
+    /// being no limit. A text is taken as well, as a laid-out tree may hold one.
+    Microseconds,
 }
+
+/// The value of a latency that nobody limits.
+pub const NO_LIMIT: &str = "none";
+
+/// The kernel's word for it: 2000 s (PM_QOS_CPU_LATENCY_DEFAULT_VALUE of linux/pm_qos.h).
+const NO_LIMIT_MICROSECONDS: i32 = 2_000_000_000;
 
 impl Form {
     /// The form that a text appears to have: bracketed when it is several words of which exactly
@@ -33,6 +42,14 @@ impl Form {
     /// A bracketed file of a laid-out tree holds the bare word after it was written; then that is
     /// the value.
     pub fn value(self, bytes: &[u8]) -> String {
+        if self == Self::Microseconds
+            && let Some(microseconds) = microseconds(bytes)
+        {
+            return match microseconds {
+                NO_LIMIT_MICROSECONDS => NO_LIMIT.to_owned(),
+                limit => limit.to_string(),
+            };
+        }
         let text = String::from_utf8_lossy(bytes);
         if self == Self::Bracketed
             && let Some(word) = text.split_whitespace().find_map(in_brackets)
@@ -44,7 +61,7 @@ impl Form {
 
     /// Every choice that the text names, where it names them.
     pub fn choices(self, bytes: &[u8]) -> Option<Vec<String>> {
-        if self == Self::Plain || Self::of(bytes) == Self::Plain {
+        if self != Self::Bracketed || Self::of(bytes) == Self::Plain {
             return None;
         }
         let text = String::from_utf8_lossy(bytes);
@@ -59,15 +76,34 @@ impl Form {
     /// takes the bare word only.
     pub fn bytes_to_write_back(self, old: &[u8]) -> Vec<u8> {
         match self {
-            Self::Plain => old.to_vec(),
-            Self::Bracketed => line(&self.value(old)),
+            Self::Plain | Self::Microseconds => old.to_vec(),
+            Self::Bracketed => self.bytes(&self.value(old)),
+        }
+    }
+
+    /// A value as bytes to write: a line, which is how `echo` writes it and what every such file
+    /// of the kernel takes, but for four bytes of microseconds.
+    pub fn bytes(self, value: &str) -> Vec<u8> {
+        let number = match value {
+            NO_LIMIT => Some(NO_LIMIT_MICROSECONDS),
+            number => number.parse().ok(),
+        };
+        match number {
+            Some(microseconds) if self == Self::Microseconds => {
+                i32::to_ne_bytes(microseconds).to_vec()
+            }
+            _ => format!("{value}\n").into_bytes(),
         }
     }
 }
 
-/// A value as a line, which is how `echo` writes it and what every such file of the kernel takes.
-pub fn line(value: &str) -> Vec<u8> {
-    format!("{value}\n").into_bytes()
+/// The number in four bytes that are not a text.
+fn microseconds(bytes: &[u8]) -> Option<i32> {
+    let four: [u8; 4] = bytes.try_into().ok()?;
+    let text = four
+        .iter()
+        .all(|byte| byte.is_ascii_graphic() || *byte == b'\n');
+    (!text).then(|| i32::from_ne_bytes(four))
 }
 
 fn in_brackets(word: &str) -> Option<&str> {
@@ -90,6 +126,17 @@ mod tests {
         assert_eq!(Form::Bracketed.bytes_to_write_back(text), b"madvise\n");
         assert_eq!(Form::Bracketed.value(b"always\n"), "always");
         assert_eq!(Form::Bracketed.choices(b"always\n"), None);
+    }
+
+    #[test]
+    fn microseconds_are_four_bytes_and_the_largest_is_none() {
+        let form = Form::Microseconds;
+        for value in ["0", "20", "none", "1000000"] {
+            assert_eq!(form.bytes(value).len(), 4);
+            assert_eq!(form.value(&form.bytes(value)), value);
+        }
+        assert_eq!(form.bytes("none"), 2_000_000_000_i32.to_ne_bytes());
+        assert_eq!(form.value(b"200\n"), "200");
     }
 
     #[test]

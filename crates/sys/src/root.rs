@@ -146,20 +146,7 @@ impl Root {
             OFlags::TRUNC
         };
         let file = self.open_file(absolute, OFlags::WRONLY | OFlags::NOCTTY | cut)?;
-        let written = loop {
-            match rustix::io::write(&file, bytes) {
-                Err(Errno::INTR) => {}
-                result => break result?,
-            }
-        };
-        if written == bytes.len() {
-            Ok(())
-        } else {
-            Err(io::Error::new(
-                io::ErrorKind::WriteZero,
-                format!("only {written} of {} bytes were taken", bytes.len()),
-            ))
-        }
+        write_once(&file, bytes)
     }
 
     /// Whether a file could be written: it is opened for writing and nothing is written.
@@ -172,13 +159,15 @@ impl Root {
         self.open_file(absolute, flags).map(drop)
     }
 
-    /// Opens a file that exists for reading and writing, for settings that hold as long as their
-    /// descriptor is open. Closed on exec.
+    /// Writes bytes to a file that exists, for settings that hold as long as the descriptor that
+    /// is returned stays open. Closed on exec.
     ///
     /// # Errors
-    /// As the kernel says.
-    pub fn open_held(&self, absolute: &str) -> io::Result<OwnedFd> {
-        self.open_file(absolute, OFlags::RDWR | OFlags::NOCTTY)
+    /// As the kernel says. A write of fewer bytes is an error.
+    pub fn write_and_hold(&self, absolute: &str, bytes: &[u8]) -> io::Result<OwnedFd> {
+        let file = self.open_file(absolute, OFlags::RDWR | OFlags::NOCTTY)?;
+        write_once(&file, bytes)?;
+        Ok(file)
     }
 
     /// Whether a file or directory exists (a link that leads nowhere does not).
@@ -253,6 +242,23 @@ impl Root {
             Mode::empty(),
             resolve,
         )?)
+    }
+}
+
+fn write_once(file: &OwnedFd, bytes: &[u8]) -> io::Result<()> {
+    let written = loop {
+        match rustix::io::write(file, bytes) {
+            Err(Errno::INTR) => {}
+            result => break result?,
+        }
+    };
+    if written == bytes.len() {
+        Ok(())
+    } else {
+        Err(io::Error::new(
+            io::ErrorKind::WriteZero,
+            format!("only {written} of {} bytes were taken", bytes.len()),
+        ))
     }
 }
 

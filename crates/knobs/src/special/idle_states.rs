@@ -94,7 +94,7 @@ pub fn plan(files: &dyn Files, entry: &Entry, level: &str) -> Result<Plan, Unava
                 names.join(", ")
             ),
             entry.remedies.get(level).cloned().unwrap_or_else(|| {
-                "name one of those; the idle driver and intel_idle.max_cstate= decide at boot \
+                "name one of those: the idle driver and intel_idle.max_cstate= decide at boot \
                  which there are"
                     .to_owned()
             }),
@@ -109,6 +109,7 @@ pub fn plan(files: &dyn Files, entry: &Entry, level: &str) -> Result<Plan, Unava
                 form: Form::Plain,
             },
             value: if disabled { "1" } else { "0" }.to_owned(),
+            held: false,
         })
         .collect();
     Ok(Plan {

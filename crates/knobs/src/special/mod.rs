@@ -3,4 +3,5 @@
 
 pub mod idle_states;
 pub mod kernel_fact;
+pub mod latency;
 pub mod written;

@@ -137,6 +137,7 @@ pub fn plan(
                     form: content.form,
                 },
                 value: word.to_owned(),
+                held: false,
             })
             .collect(),
     })

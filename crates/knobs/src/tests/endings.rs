@@ -66,6 +66,7 @@ fn experiment(machine: &FakeMachine, treatments: &[Vec<(Knob, Level)>]) {
             return;
         }
     }
+    machine.release_all();
     let _ = restore(machine, &mut journal, Options::default());
 }
 
@@ -91,6 +92,7 @@ fn laptop_treatments() -> Vec<Vec<(Knob, Level)>> {
             ("clocksource", "hpet"),
             ("thp", "never"),
             ("coalescing", "50 us"),
+            ("latency", "20"),
         ]),
         settings(&[("smt", "off"), ("turbo", "on"), ("clocksource", "tsc")]),
         settings(&[
@@ -129,6 +131,7 @@ fn an_experiment_that_ends_well_leaves_nothing() {
         // In force already: not written again.
         assert!(!turn(&machine, &mut journal, &treatment).unwrap());
     }
+    machine.release_all();
     let restoration = restore(&machine, &mut journal, Options::default()).unwrap();
     assert_eq!(restoration.failed, []);
     assert_eq!(restoration.left_alone, Vec::<String>::new());
@@ -199,6 +202,7 @@ fn machine_and_knobs(
             vec!["4096 131072 6291456", "4096 4096 4096"],
         ),
         ("coalescing", vec!["3 us", "50 us"]),
+        ("latency", vec!["none", "0", "20"]),
     ];
     let (layout, special) = match index {
         0 => (

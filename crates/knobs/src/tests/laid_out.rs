@@ -3,6 +3,7 @@
 use knobstat_data::Level;
 use knobstat_data::messages::Availability;
 use knobstat_sys::root::Root;
+use proptest::prelude::*;
 
 use super::machines::{Layout, amd_server, guest, hybrid, intel_laptop, lay_out, read_back};
 use crate::apply::{ApplyError, Turning};
@@ -86,6 +87,52 @@ fn every_level_that_a_laid_out_machine_offers_is_taken_and_put_back() {
     }
 }
 
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(32))]
+
+    #[test]
+    fn any_treatments_on_a_laid_out_machine_are_put_back(
+        index in 0usize..4,
+        draws in prop::collection::vec((any::<prop::sample::Index>(), any::<prop::sample::Index>()), 1..12),
+    ) {
+        let layout = [intel_laptop, amd_server, guest, hybrid][index]();
+        let laid = laid(&layout);
+        let root = Root::laid_out(laid.tree.path()).unwrap();
+        let mut journal = journal();
+        let states = states(&root);
+        for (knob, level) in draws {
+            let state = knob.get(&states);
+            let offered: Vec<&Level> = state
+                .levels
+                .iter()
+                .filter(|(_, availability)| *availability == Availability::Available)
+                .map(|(level, _)| level)
+                .collect();
+            if offered.is_empty() {
+                continue;
+            }
+            let wanted = [(
+                Knob::find(&state.name, &[]).unwrap(),
+                (*level.get(&offered)).clone(),
+            )];
+            let turned = Turning {
+                files: &laid.files,
+                journal: &mut journal,
+                refused: Refused(false),
+                guarded: &|| true,
+            }
+            .turn_all(&wanted);
+            prop_assert!(turned.is_ok(), "{}", turned.unwrap_err());
+        }
+        if let Some(mut left) = Journal::load(&laid.files).unwrap() {
+            let restoration = restore(&laid.files, &mut left, Options::default()).unwrap();
+            prop_assert_eq!(restoration.failed, []);
+            prop_assert_eq!(restoration.left_alone, Vec::<String>::new());
+        }
+        prop_assert_eq!(read_back(&layout, laid.tree.path()), layout);
+    }
+}
+
 #[test]
 fn a_file_that_shows_choices_gets_them_back_byte_for_byte() {
     let layout = guest();
@@ -151,8 +198,9 @@ fn the_states_of_this_machine_can_be_told() {
     for state in states(&Root::real()) {
         // Whatever machine this is: every knob has a value or a reason.
         match &state.value {
-            Ok(level) => assert!(state.levels.iter().any(|(known, _)| known == level)),
+            Ok(level) => assert!(!level.to_string().is_empty()),
             Err(reason) => assert!(!reason.is_empty()),
         }
+        assert!(!state.summary.is_empty());
     }
 }

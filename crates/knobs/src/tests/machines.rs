@@ -36,6 +36,7 @@ fn common(flags: &str) -> Layout {
         "4096\t131072\t6291456",
     );
     file(&mut layout, "/proc/cpuinfo", flags);
+    file(&mut layout, "/dev/cpu_dma_latency", "none");
     file(&mut layout, "/proc/cmdline", "root=/dev/vda quiet");
     file(&mut layout, "/proc/sys/kernel/osrelease", "6.1.0-40-amd64");
     file(

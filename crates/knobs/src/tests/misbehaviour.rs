@@ -2,7 +2,7 @@
 //! knobs: each is told apart and none is silent.
 
 use knobstat_data::Level;
-use knobstat_data::messages::Availability;
+use knobstat_data::messages::{Availability, Refusal, RefusalKind};
 
 use super::machines::{amd_server, fake, guest, hybrid, intel_laptop};
 use crate::apply::{ApplyError, Turning};
@@ -80,6 +80,19 @@ fn one_thread_a_core_is_a_reason_of_its_own() {
 }
 
 #[test]
+fn a_knob_that_cannot_be_turned_says_why_and_not_that_its_value_is_odd() {
+    let settable = |machine: &FakeMachine, name: &str| knob(name).settable(machine, Refused(false));
+    let Availability::Unavailable { reason, .. } = settable(&fake(&amd_server()), "smt") else {
+        panic!("there is nothing to turn");
+    };
+    assert!(reason.contains("one thread in each core"), "{reason}");
+    let machine = fake(&intel_laptop());
+    for name in ["smt", "turbo", "cstate", "epb", "clocksource", "aslr"] {
+        assert_eq!(settable(&machine, name), Availability::Available, "{name}");
+    }
+}
+
+#[test]
 fn a_boot_knob_has_its_present_level_and_tells_how_to_get_another() {
     let machine = fake(&intel_laptop());
     for (name, present, other, needed) in [
@@ -115,6 +128,18 @@ fn firmware_that_forbids_turbo_is_named() {
     let error = turn(&machine, &mut journal, "turbo", "on").unwrap_err();
     assert!(matches!(error, ApplyError::Write { .. }), "{error}");
     assert!(error.to_string().contains("firmware"), "{error}");
+    let refusal = Refusal::from(&error);
+    assert_eq!(refusal.kind, RefusalKind::Setting);
+    assert!(
+        refusal.cause.ends_with("turned turbo off"),
+        "{}",
+        refusal.cause
+    );
+    assert!(
+        refusal.remedy.starts_with("enable it"),
+        "{}",
+        refusal.remedy
+    );
     // Nothing was changed: there is nothing to put back.
     let restoration = restore(&machine, &mut journal, Options::default()).unwrap();
     assert_eq!(restoration, Default::default());
