@@ -1,1 +1,77 @@
-fn main() {}
+//! knobstat: finds out, by controlled experiment, which setting of a machine makes a workload
+//! faster, by how much, and how sure that is.
+//!
+//! Here: the name that the program was called by, the command, and the exit code.
+
+mod arguments;
+mod commands;
+mod front;
+mod output;
+mod plan_text;
+mod progress;
+mod table;
+mod trouble;
+mod vocabulary;
+mod watch;
+
+use std::path::Path;
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use arguments::{Arguments, Command};
+use trouble::Trouble;
+
+fn main() -> ExitCode {
+    let mut words = std::env::args_os();
+    let called = words.next().unwrap_or_default();
+    if Path::new(&called).file_name().is_some_and(|name| name == "ministat") {
+        return commands::ministat::main(words.collect());
+    }
+    let arguments = match Arguments::try_parse() {
+        Ok(arguments) => arguments,
+        Err(error) => {
+            // Help goes to standard output and is no error; what is wrong ends with 2.
+            let _ = error.print();
+            return ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2));
+        }
+    };
+    match run(&arguments) {
+        Ok(code) => code,
+        Err(trouble) => {
+            output::message(&trouble.to_string());
+            ExitCode::from(trouble.exit.code())
+        }
+    }
+}
+
+fn run(arguments: &Arguments) -> Result<ExitCode, Trouble> {
+    let global = &arguments.global;
+    let root = || front::root(global);
+    let done = |()| ExitCode::SUCCESS;
+    match &arguments.command {
+        Command::Run(run) => commands::run::run(run, global).map(ExitCode::from),
+        Command::Try(request) => commands::try_out::run(request, global).map(ExitCode::from),
+        Command::List(list) => commands::list::run(list, global).map(done),
+        Command::Show(show) => commands::show::run(show, global).map(done),
+        Command::Report(report) => commands::report::run(report, global).map(done),
+        Command::Export(export) => commands::export::run(export, global).map(done),
+        Command::Import(import) => commands::import::run(import, global).map(done),
+        Command::Knobs(knobs) => commands::knobs::run(knobs, &root()?).map(done),
+        Command::Doctor(doctor) => commands::doctor::run(doctor, &root()?).map(done),
+        Command::Restore(restore) => commands::restore::run(restore, &root()?).map(ExitCode::from),
+        Command::Completions(completions) => commands::completions::run(completions).map(done),
+        Command::Manual(manual) => commands::manual::run(manual).map(done),
+        Command::Ministat(words) => Ok(commands::ministat::main(words.arguments.clone())),
+        Command::Agent => Ok(ExitCode::from(knobstat_agent::serve(&root()?))),
+        Command::Guardian(words) => Ok(exit(knobstat_knobs::guardian::main(&words.arguments))),
+        Command::Workload(words) => {
+            Ok(exit(knobstat_load::workloads::built_in::main(&words.arguments)))
+        }
+    }
+}
+
+/// The exit code of another part of the program.
+fn exit(code: impl TryInto<u8>) -> ExitCode {
+    ExitCode::from(code.try_into().unwrap_or(1))
+}

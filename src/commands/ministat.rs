@@ -49,26 +49,12 @@ fn complain(message: &[u8]) {
 fn environment() -> Environment {
     let terminal = io::stdout().is_terminal().then(|| {
         let columns = env::var_os("COLUMNS");
-        Terminal::new(columns.as_deref(), columns_of_terminal())
+        Terminal::new(columns.as_deref(), knobstat_sys::terminal::columns())
     });
     Environment {
         terminal,
         posixly_correct: env::var_os("POSIXLY_CORRECT").is_some(),
     }
-}
-
-/// The columns of the terminal that standard output is.
-#[cfg(unix)]
-fn columns_of_terminal() -> Option<u16> {
-    rustix::termios::tcgetwinsize(io::stdout())
-        .ok()
-        .map(|size| size.ws_col)
-}
-
-/// Elsewhere only `COLUMNS` tells.
-#[cfg(not(unix))]
-fn columns_of_terminal() -> Option<u16> {
-    None
 }
 
 /// Inputs from the file system.

@@ -7,3 +7,4 @@ pub mod engine;
 pub mod exchange;
 pub mod store;
 pub mod target;
+pub mod targets;

@@ -28,6 +28,10 @@ pub mod signals;
 #[cfg(target_os = "linux")]
 pub mod spawn;
 #[cfg(target_os = "linux")]
+pub mod streams;
+#[cfg(target_os = "linux")]
+pub mod terminal;
+#[cfg(target_os = "linux")]
 pub mod topology;
 #[cfg(target_os = "linux")]
 pub mod unnamed_file;

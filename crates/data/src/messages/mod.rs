@@ -106,8 +106,6 @@ pub struct Description {
     pub settings: Vec<SettingState>,
     /// Every program that cannot be started, with the reason.
     pub missing_programs: Vec<MissingProgram>,
-    /// Who else turns knobs here: running daemons by name.
-    pub other_owners: Vec<String>,
 }
 
 /// Whether a setting can be had.

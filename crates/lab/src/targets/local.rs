@@ -6,7 +6,7 @@
 
 use std::ffi::OsString;
 use std::io::{self, Read, Write};
-use std::os::fd::{AsFd, BorrowedFd};
+use std::os::fd::{BorrowedFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::ExitStatusExt;
 use std::path::PathBuf;
@@ -35,36 +35,39 @@ pub struct LocalTarget<W> {
     watch: Rc<W>,
 }
 
-struct Agent {
+/// A process that serves requests over its standard input and output.
+pub struct Agent {
     process: Child,
     socket: UnixStream,
 }
 
-impl<W: Watch + 'static> LocalTarget<W> {
-    /// Starts the agent: `program` with these arguments, which make it serve its standard input
-    /// and output. Signals are watched for while an answer is waited for.
+impl Agent {
+    /// Starts a program with arguments that make it an agent.
     ///
     /// # Errors
     /// When the program cannot be started.
-    pub fn start(
-        program: PathBuf,
-        arguments: Vec<OsString>,
-        watch: Rc<W>,
-    ) -> Result<Self, TargetError> {
+    pub fn start(program: PathBuf, arguments: Vec<OsString>) -> Result<Self, TargetError> {
         let (socket, theirs) = UnixStream::pair()?;
         let process = Command::new(&program)
             .args(arguments)
-            .stdin(Stdio::from(std::os::fd::OwnedFd::from(theirs.try_clone()?)))
-            .stdout(Stdio::from(std::os::fd::OwnedFd::from(theirs)))
+            .stdin(Stdio::from(OwnedFd::from(theirs.try_clone()?)))
+            .stdout(Stdio::from(OwnedFd::from(theirs)))
             .spawn()
             .map_err(|error| TargetError::Unreachable {
                 cause: format!("{} could not be started ({error})", program.display()),
                 remedy: "check that the program is still where it was started from".to_owned(),
             })?;
-        Ok(Self {
-            agent: Some(Agent { process, socket }),
+        Ok(Self { process, socket })
+    }
+}
+
+impl<W: Watch + 'static> LocalTarget<W> {
+    /// This machine behind its agent. Signals are watched for while an answer is waited for.
+    pub fn new(agent: Agent, watch: Rc<W>) -> Self {
+        Self {
+            agent: Some(agent),
             watch,
-        })
+        }
     }
 }
 
@@ -213,7 +216,7 @@ impl Drop for Agent {
 #[cfg(test)]
 mod tests {
     use std::cell::Cell;
-    use std::os::fd::OwnedFd;
+    use std::os::fd::AsFd;
 
     use super::*;
 
@@ -247,13 +250,11 @@ mod tests {
             pipe: reader.into(),
             seen: Cell::new(None),
         });
-        let target = LocalTarget::start(
+        let agent = Agent::start(
             PathBuf::from("/bin/sh"),
             vec!["-c".into(), script.into()],
-            watch,
-        )
-        .unwrap();
-        (target, writer)
+        );
+        (LocalTarget::new(agent.unwrap(), watch), writer)
     }
 
     fn session(target: &mut LocalTarget<Scripted>) -> Box<dyn Session> {

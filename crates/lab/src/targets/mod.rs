@@ -2,4 +2,4 @@
 
 mod local;
 
-pub use local::{LocalTarget, Watch};
+pub use local::{Agent, LocalTarget, Watch};

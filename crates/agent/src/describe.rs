@@ -1,0 +1,75 @@
+//! What machine this is, which of the wanted settings it can take, and which programs are there.
+//!
+//! Reads only, and says what it could not read by leaving it out.
+
+use std::ffi::OsStr;
+use std::path::Path;
+
+use knobstat_data::Machine;
+use knobstat_data::messages::{MissingProgram, Program};
+use knobstat_data::words::sha256;
+use knobstat_sys::root::Root;
+use knobstat_sys::spawn::{Lookup, find_program};
+use knobstat_sys::{machine, user};
+
+/// The fingerprint of the machine beneath a root.
+pub fn machine(root: &Root, stopwatch: String, workload_user: Option<String>) -> Machine {
+    let read = |path: &str| root.read(path).ok().filter(|text| !text.is_empty());
+    let kernel = machine::kernel();
+    let processor = machine::processor(root);
+    let clock_sources = "/sys/devices/system/clocksource/clocksource0";
+    let id = machine::machine_id(root).unwrap_or_else(|| kernel.host.clone());
+    Machine {
+        // The machine's own id is not handed out: reports travel.
+        id: sha256(&format!("knobstat machine {id} {}", root.path().display())),
+        host: Some(kernel.host),
+        cpu: processor.model,
+        vendor: processor.vendor,
+        cpus_online: read("/sys/devices/system/cpu/online"),
+        kernel: read("/proc/sys/kernel/osrelease").or(Some(kernel.release)),
+        architecture: Some(kernel.architecture),
+        command_line: machine::command_line(root),
+        hz: machine::configured_hz(root),
+        clock_source: read(&format!("{clock_sources}/current_clocksource")),
+        clock_sources: read(&format!("{clock_sources}/available_clocksource"))
+            .unwrap_or_default()
+            .split_whitespace()
+            .map(str::to_owned)
+            .collect(),
+        governor: read("/sys/devices/system/cpu/cpufreq/policy0/scaling_governor"),
+        virtualization: machine::virtualization(root),
+        memory: machine::memory(root),
+        boot_id: machine::boot_id(root),
+        stopwatch: Some(stopwatch),
+        root: user::is_root(),
+        laid_out: !root.is_real(),
+        program_version: env!("CARGO_PKG_VERSION").to_owned(),
+        workload_user,
+        other_owners: knobstat_knobs::running_owners(root)
+            .iter()
+            .map(|owner| owner.name.to_owned())
+            .collect(),
+    }
+}
+
+/// Those of the programs that cannot be started.
+pub fn missing_programs(programs: &[Program]) -> Vec<MissingProgram> {
+    let inherited = std::env::var_os("PATH");
+    programs
+        .iter()
+        .filter_map(|program| {
+            let path = program.path.as_ref().map(OsStr::new).or(inherited.as_deref());
+            let directory = program.working_directory.as_deref().unwrap_or(".");
+            let not_executable =
+                match find_program(OsStr::new(&program.name), path, Path::new(directory)) {
+                    Lookup::Found(_) => return None,
+                    Lookup::NotExecutable(_) => true,
+                    Lookup::Missing => false,
+                };
+            Some(MissingProgram {
+                name: program.name.clone(),
+                not_executable,
+            })
+        })
+        .collect()
+}

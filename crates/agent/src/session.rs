@@ -1,0 +1,256 @@
+//! What the agent does with each request of a session: asks the knobs, asks the executor.
+
+use std::os::fd::BorrowedFd;
+
+use knobstat_data::messages::{
+    Begin, Describe, Description, Refusal, RefusalKind, Reply, Request, Restoration,
+    RestoreFailure, RunSpec, SettingState,
+};
+use knobstat_data::observation::{Failure, Outcome, RunResult, Taint};
+use knobstat_data::words::Setting;
+use knobstat_knobs::{Knobs, Options, StateDirectory};
+use knobstat_load::run::{Executor, SpawnSettings, StepError};
+use knobstat_sys::clock::Stopwatch;
+use knobstat_sys::root::Root;
+use knobstat_sys::user;
+
+use crate::describe;
+use crate::watched::{Watched, suspend};
+
+/// One session: from the first description of the machine to the last restoration.
+pub struct Session {
+    root: Root,
+    /// Calibrated once, while the clock source is still the machine's own.
+    stopwatch: Option<Stopwatch>,
+    knobs: Option<Knobs>,
+    executor: Option<Executor>,
+    /// Every setting that was applied, as it was asked for last.
+    applied: Vec<Setting>,
+}
+
+impl Session {
+    /// A session on the machine beneath a root; nothing is read yet.
+    pub fn new(root: Root) -> Self {
+        Self {
+            root,
+            stopwatch: None,
+            knobs: None,
+            executor: None,
+            applied: Vec::new(),
+        }
+    }
+
+    /// Answers a request. A descriptor of `interrupts` that becomes readable or hangs up breaks
+    /// off what is under way.
+    pub fn answer(&mut self, request: Request, interrupts: &[BorrowedFd<'_>]) -> Reply {
+        let answer = match request {
+            Request::Describe(describe) => self.describe(describe),
+            Request::Begin(begin) => self.begin(&begin),
+            Request::Apply(settings) => self.apply(settings),
+            Request::SetUp(spec) => self.set_up(&spec, interrupts),
+            Request::Run(spec) => self.run(&spec, interrupts),
+            Request::TearDown(spec) => self.tear_down(&spec, interrupts),
+            Request::Verify => self.verify(),
+            Request::Restore => Ok(Reply::Restored(self.end())),
+        };
+        answer.unwrap_or_else(Reply::Refused)
+    }
+
+    fn describe(&mut self, describe: Describe) -> Result<Reply, Refusal> {
+        let state = StateDirectory::of(&self.root).map_err(|error| {
+            refusal(RefusalKind::Disk, &error.to_string(), "set XDG_STATE_HOME")
+        })?;
+        let stopwatch = self
+            .stopwatch
+            .get_or_insert_with(Stopwatch::calibrated);
+        let name = match stopwatch.caveat() {
+            Some(caveat) => format!("{}: {caveat}", stopwatch.name()),
+            None => stopwatch.name().to_owned(),
+        };
+        let workload_user = user::behind_sudo(|name| std::env::var_os(name))
+            .ok()
+            .flatten()
+            .and_then(|user| user.name);
+        let knobs = Knobs::new(
+            self.root.clone(),
+            describe.own_knobs,
+            state,
+            Options::default(),
+        );
+        let settings = describe
+            .wanted
+            .into_iter()
+            .map(|setting| SettingState {
+                availability: knobs.availability(&setting),
+                setting,
+            })
+            .collect();
+        self.knobs = Some(knobs);
+        Ok(Reply::Described(Box::new(Description {
+            machine: describe::machine(&self.root, name, workload_user),
+            settings,
+            missing_programs: describe::missing_programs(&describe.programs),
+        })))
+    }
+
+    fn begin(&mut self, begin: &Begin) -> Result<Reply, Refusal> {
+        let stopwatch = self.stopwatch.clone().ok_or_else(not_begun)?;
+        let knobs = self.knobs.as_mut().ok_or_else(not_begun)?;
+        let executor = Executor::new(&self.root, &begin.experiment, stopwatch)
+            .map_err(|error| refusal(RefusalKind::Step, &error.to_string(), "try again"))?;
+        knobs.set_overwrite_others(begin.overwrite_others);
+        let put_back = knobs
+            .begin(&begin.experiment)
+            .map_err(|error| Refusal::from(&error))?;
+        self.executor = Some(executor);
+        Ok(Reply::Begun { put_back })
+    }
+
+    fn apply(&mut self, settings: Vec<Setting>) -> Result<Reply, Refusal> {
+        let knobs = self.knobs.as_mut().ok_or_else(not_begun)?;
+        let applied = knobs
+            .apply(&settings)
+            .map_err(|error| Refusal::from(&error))?;
+        for setting in settings {
+            self.applied.retain(|known| known.factor != setting.factor);
+            self.applied.push(setting);
+        }
+        Ok(Reply::Applied {
+            readings: applied.readings,
+            changed: applied.changed,
+        })
+    }
+
+    fn set_up(&mut self, spec: &RunSpec, interrupts: &[BorrowedFd<'_>]) -> Result<Reply, Refusal> {
+        let executor = self.executor.as_mut().ok_or_else(not_begun)?;
+        executor
+            .set_up(spec, interrupts)
+            .map_err(|error| step_refusal("setup", error))?;
+        Ok(Reply::Stepped)
+    }
+
+    fn tear_down(
+        &mut self,
+        spec: &RunSpec,
+        interrupts: &[BorrowedFd<'_>],
+    ) -> Result<Reply, Refusal> {
+        let executor = self.executor.as_mut().ok_or_else(not_begun)?;
+        executor
+            .tear_down(spec, interrupts)
+            .map_err(|error| step_refusal("teardown", error))?;
+        Ok(Reply::Stepped)
+    }
+
+    fn run(&mut self, spec: &RunSpec, interrupts: &[BorrowedFd<'_>]) -> Result<Reply, Refusal> {
+        let executor = self.executor.as_mut().ok_or_else(not_begun)?;
+        let knobs = self.knobs.as_ref().ok_or_else(not_begun)?;
+        let spawn = SpawnSettings {
+            no_aslr: knobs.spawn_settings().disable_address_randomization,
+            cpus: None,
+        };
+        let mut watched = Vec::with_capacity(2);
+        let mut result = executor.run(spec, &spawn, interrupts, || {
+            watched.push(Watched::read(&self.root));
+            knobs.read(&spec.knobs)
+        });
+        judge(&mut result, knobs, &watched);
+        Ok(Reply::Ran(Box::new(result)))
+    }
+
+    fn verify(&self) -> Result<Reply, Refusal> {
+        let knobs = self.knobs.as_ref().ok_or_else(not_begun)?;
+        Ok(Reply::Verified(knobs.read(&self.applied)))
+    }
+
+    /// Puts everything back and gives the machine up.
+    pub fn end(&mut self) -> Restoration {
+        self.applied.clear();
+        self.executor = None;
+        let Some(knobs) = self.knobs.as_mut() else {
+            return Restoration::default();
+        };
+        knobs.release().unwrap_or_else(|error| Restoration {
+            failed: vec![RestoreFailure {
+                reason: error.to_string(),
+                command: "knobstat restore".to_owned(),
+            }],
+            ..Restoration::default()
+        })
+    }
+}
+
+/// A run whose settings did not hold is tainted, whatever it measured. One that failed for a
+/// reason of its own, or was broken off, stays what it is.
+fn judge(result: &mut RunResult, knobs: &Knobs, watched: &[Watched]) {
+    if result.outcome != Outcome::Ok {
+        return;
+    }
+    let mut taints: Vec<Taint> = knobs.taints(&result.before, &result.after);
+    if let [before, after] = watched {
+        let turned: Vec<String> = result
+            .before
+            .iter()
+            .map(|reading| reading.knob.clone())
+            .collect();
+        taints.extend(before.changes(after, &turned));
+    }
+    taints.extend(result.times.as_ref().and_then(suspend));
+    if !taints.is_empty() {
+        result.outcome = Outcome::Tainted(taints);
+    }
+}
+
+fn refusal(kind: RefusalKind, cause: &str, remedy: &str) -> Refusal {
+    Refusal {
+        kind,
+        cause: cause.to_owned(),
+        remedy: remedy.to_owned(),
+    }
+}
+
+fn not_begun() -> Refusal {
+    refusal(
+        RefusalKind::Protocol,
+        "the machine was neither described nor taken for an experiment",
+        "use the same knobstat on both sides",
+    )
+}
+
+fn step_refusal(step: &str, error: StepError) -> Refusal {
+    let cause = match error {
+        StepError::Interrupted => format!("{step} was interrupted"),
+        StepError::Failed(Failure::Step { step, reason }) => format!("{step} failed: {reason}"),
+        StepError::Failed(Failure::Start { reason }) => format!("{step} failed: {reason}"),
+        StepError::Failed(other) => format!("{step} failed: {other:?}"),
+    };
+    refusal(
+        RefusalKind::Step,
+        &cause,
+        "run the step by hand to see what it says",
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_comes_out_of_turn_is_refused_and_changes_nothing() {
+        let directory = tempfile::tempdir().unwrap();
+        let mut session = Session::new(Root::laid_out(directory.path()).unwrap());
+        for request in [
+            Request::Begin(Begin {
+                experiment: "0123456789ab".parse().unwrap(),
+                overwrite_others: false,
+            }),
+            Request::Apply(vec![Setting::new("thp", "never")]),
+            Request::Verify,
+        ] {
+            let Reply::Refused(refusal) = session.answer(request, &[]) else {
+                panic!("it was not refused");
+            };
+            assert_eq!(refusal.kind, RefusalKind::Protocol);
+        }
+        assert_eq!(session.end(), Restoration::default());
+    }
+}

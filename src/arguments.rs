@@ -1,0 +1,288 @@
+//! The command line: every command and flag with its own documentation, from which the help, the
+//! manual and the completions are made.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+/// Finds out, by controlled experiment, which setting of this machine makes a workload faster, by
+/// how much, and how sure that is.
+#[derive(Debug, Parser)]
+#[command(name = "knobstat", version, max_term_width = 100, after_help = EXIT_CODES)]
+pub struct Arguments {
+    /// What applies to every command.
+    #[command(flatten)]
+    pub global: Global,
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+const EXIT_CODES: &str = "\
+Exit codes:
+  0    done
+  1    done, but some runs failed
+  2    the request is wrong
+  3    a setting could not be put back
+  4    the store or the disk failed
+  5    another experiment runs on this machine
+  126  a program cannot be executed
+  127  a program is missing
+  128+n  ended by signal n";
+
+/// What applies to every command.
+#[derive(Clone, Debug, Args)]
+pub struct Global {
+    /// A directory that stands for `/` in every read or write of a setting.
+    ///
+    /// For tests on a laid-out machine; /proc/PID, counters and clocks stay the real machine's,
+    /// and a report from such a tree says so.
+    #[arg(long, global = true, value_name = "DIR", help_heading = "Global options")]
+    pub root: Option<PathBuf>,
+    /// The file that experiments are kept in.
+    ///
+    /// By default knobstat/store.db under XDG_DATA_HOME (~/.local/share).
+    #[arg(long, global = true, value_name = "PATH", env = "KNOBSTAT_STORE", help_heading = "Global options")]
+    pub store: Option<PathBuf>,
+}
+
+/// What to do.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Run an experiment file; continue it if it was interrupted.
+    Run(Run),
+    /// Run an experiment without a file.
+    Try(Try),
+    /// List the experiments of the store.
+    List(List),
+    /// Show one experiment: its plan, its runs, its attempts.
+    Show(Show),
+    /// Report one experiment.
+    Report(Report),
+    /// Write one experiment out, nothing lost on the way.
+    Export(Export),
+    /// Read an exported experiment into the store.
+    Import(Import),
+    /// Show every knob: its value, its levels, whether it can be turned or why not.
+    Knobs(Knobs),
+    /// Say how fit this machine is for measuring, and what to do about it.
+    Doctor(Doctor),
+    /// Put back what an interrupted experiment left behind.
+    Restore(Restore),
+    /// Compare files of numbers as ministat does, to the byte.
+    #[command(disable_help_flag = true)]
+    Ministat(Verbatim),
+    /// Print completions for a shell.
+    Completions(Completions),
+    /// Print the manual (roff), of the program or of one command.
+    Manual(Manual),
+    /// Serve requests over standard input and output.
+    #[command(hide = true)]
+    Agent,
+    /// Put the machine back when the agent ends.
+    #[command(hide = true)]
+    Guardian(Verbatim),
+    /// Do a built-in workload.
+    #[command(hide = true)]
+    Workload(Verbatim),
+}
+
+/// `knobstat run`
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  knobstat run examples/quickstart.toml
+  knobstat run --check examples/clock-sources.toml
+  sudo knobstat run examples/clock-sources.toml --json >clock-sources.json")]
+pub struct Run {
+    /// The experiment file.
+    pub file: PathBuf,
+    /// Validate the file and print the plan, without touching anything.
+    #[arg(long)]
+    pub check: bool,
+    #[command(flatten)]
+    pub how: How,
+}
+
+/// How an experiment is run, whether it comes from a file or from the command line.
+#[derive(Clone, Debug, Args)]
+pub struct How {
+    /// Start anew even where an unfinished experiment of the same content could be continued.
+    #[arg(long)]
+    pub new: bool,
+    /// Run even if it will take longer than a day, and turn knobs outside the catalogue.
+    #[arg(long)]
+    pub yes: bool,
+    /// Also put back values that somebody else wrote after us.
+    #[arg(long)]
+    pub overwrite_others: bool,
+    /// Print the report as JSON.
+    #[arg(long)]
+    pub json: bool,
+    /// Show no progress.
+    #[arg(long, short)]
+    pub quiet: bool,
+}
+
+/// `knobstat try`
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  knobstat try -k thp=always,never -n 8 -- ./build.sh
+  knobstat try -k turbo=on,off -k cstate=C1,C3 -- make -C src
+  knobstat try -k level=1,9 -- gzip -k -f -{level} corpus.tar")]
+pub struct Try {
+    /// A factor and its levels: a knob, or a {placeholder} of the command.
+    #[arg(short = 'k', long = "knob", value_name = "NAME=A,B", required = true)]
+    pub factors: Vec<String>,
+    /// How many replicates of each treatment.
+    #[arg(short = 'n', long, value_name = "N", default_value_t = 6)]
+    pub replicates: u32,
+    /// The seed of the order.
+    #[arg(long, value_name = "N")]
+    pub seed: Option<u64>,
+    /// Validate and print the plan, without touching anything.
+    #[arg(long)]
+    pub check: bool,
+    #[command(flatten)]
+    pub how: How,
+    /// The command, started without a shell.
+    #[arg(last = true, required = true, value_name = "COMMAND")]
+    pub command: Vec<String>,
+}
+
+/// `knobstat list`
+#[derive(Debug, Args)]
+pub struct List {
+    /// Print as JSON.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `knobstat show`
+#[derive(Debug, Args)]
+pub struct Show {
+    /// The experiment: its id, the beginning of it, or its name.
+    pub experiment: String,
+    /// Print as JSON.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `knobstat report`
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  knobstat report 3f2a
+  knobstat report 3f2a --format markdown >report.md")]
+pub struct Report {
+    /// The experiment: its id, the beginning of it, or its name.
+    pub experiment: String,
+    /// The format.
+    #[arg(long, value_enum, default_value_t = ReportFormat::Text)]
+    pub format: ReportFormat,
+    /// Short for `--format json`.
+    #[arg(long, conflicts_with = "format")]
+    pub json: bool,
+}
+
+/// The formats of a report.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum ReportFormat {
+    /// For a terminal.
+    Text,
+    /// For a page.
+    Markdown,
+    /// One row an attempt and metric.
+    Csv,
+    /// For programs: knobstat.report/1.
+    Json,
+    /// Columns that ministat reads.
+    Ministat,
+}
+
+/// `knobstat export`
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  knobstat export 3f2a >experiment.json
+  knobstat export 3f2a --format csv >attempts.csv")]
+pub struct Export {
+    /// The experiment: its id, the beginning of it, or its name.
+    pub experiment: String,
+    /// The format.
+    #[arg(long, value_enum, default_value_t = ExportFormat::Json)]
+    pub format: ExportFormat,
+}
+
+/// The formats of an export.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum ExportFormat {
+    /// Everything; `knobstat import` reads it.
+    Json,
+    /// Every attempt, metric and piece of evidence, one row each.
+    Csv,
+}
+
+/// `knobstat import`
+#[derive(Debug, Args)]
+pub struct Import {
+    /// The exported file, or `-` for standard input.
+    pub file: PathBuf,
+}
+
+/// `knobstat knobs`
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  knobstat knobs
+  knobstat knobs clocksource")]
+pub struct Knobs {
+    /// Only this knob, with its documentation.
+    pub name: Option<String>,
+    /// Print as JSON.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `knobstat doctor`
+#[derive(Debug, Args)]
+pub struct Doctor {
+    /// Print as JSON.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `knobstat restore`
+#[derive(Debug, Args)]
+pub struct Restore {
+    /// Only print the commands that a person would type.
+    #[arg(long)]
+    pub dry_run: bool,
+    /// Also put back values that somebody else wrote after us.
+    #[arg(long)]
+    pub overwrite_others: bool,
+}
+
+/// Arguments that another part of the program reads.
+#[derive(Debug, Args)]
+pub struct Verbatim {
+    /// The arguments as given.
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "ARGS")]
+    pub arguments: Vec<OsString>,
+}
+
+/// `knobstat completions`
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  knobstat completions bash >/etc/bash_completion.d/knobstat")]
+pub struct Completions {
+    /// The shell.
+    pub shell: clap_complete::Shell,
+}
+
+/// `knobstat manual`
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  knobstat manual | man -l -
+  knobstat manual run | man -l -")]
+pub struct Manual {
+    /// Only this command's page.
+    pub command: Option<String>,
+}

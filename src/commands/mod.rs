@@ -1,0 +1,15 @@
+//! The commands, one file each: what is asked for, and the call that does it.
+
+pub mod completions;
+pub mod doctor;
+pub mod export;
+pub mod import;
+pub mod knobs;
+pub mod list;
+pub mod manual;
+pub mod ministat;
+pub mod report;
+pub mod restore;
+pub mod run;
+pub mod show;
+pub mod try_out;

@@ -1,0 +1,220 @@
+//! `knobstat run`: an experiment file, carried out or only planned.
+
+use std::io::ErrorKind;
+use std::path::Path;
+
+use knobstat_data::Experiment;
+use knobstat_data::plan::full_factorial;
+use knobstat_lab::engine::{
+    Assignment, Ended, EngineError, Finish, Means, Prepared, Progress, RealWorld, Silent, prepare,
+};
+use knobstat_report::{Report, Style, formats};
+
+use crate::arguments::{Global, How, Run};
+use crate::front;
+use crate::output;
+use crate::plan_text;
+use crate::progress::Lines;
+use crate::trouble::{Exit, Trouble};
+use crate::vocabulary::vocabulary;
+
+/// Reads the file and does what is asked.
+pub fn run(arguments: &Run, global: &Global) -> Result<u8, Trouble> {
+    let source = read(&arguments.file)?;
+    let name = arguments.file.display().to_string();
+    let experiment = Experiment::parse(&source, &name, &vocabulary()).map_err(|diagnostics| {
+        Trouble::request(diagnostics.render(output::colour_of_messages()), "")
+    })?;
+    if arguments.check {
+        return check(experiment, source, global);
+    }
+    carry_out(experiment, source, &arguments.how, global)
+}
+
+/// The text of an experiment file.
+fn read(file: &Path) -> Result<String, Trouble> {
+    let name = file.display();
+    let text = std::fs::read(file).map_err(|error| match error.kind() {
+        ErrorKind::NotFound => Trouble::request(
+            format!("there is no file {name}"),
+            "Check the path; `examples/` has experiments to start from.",
+        ),
+        ErrorKind::IsADirectory => Trouble::request(
+            format!("{name} is a directory and no experiment file"),
+            "Name a file in it.",
+        ),
+        _ => Trouble::request(
+            format!("{name} cannot be read ({error})"),
+            "Check its permissions.",
+        ),
+    })?;
+    String::from_utf8(text).map_err(|error| {
+        Trouble::request(
+            format!(
+                "{name} is no text: byte {} is not UTF-8",
+                error.utf8_error().valid_up_to()
+            ),
+            "An experiment file is TOML.",
+        )
+    })
+}
+
+/// Prints the plan; nothing is touched.
+pub fn check(experiment: Experiment, source: String, global: &Global) -> Result<u8, Trouble> {
+    let root = front::root(global)?;
+    let (mut target, _watch) = front::start_agent(&root)?;
+    let name = experiment.name.clone();
+    let treatments = full_factorial(&experiment.factors).len();
+    let assignment = Assignment {
+        experiment,
+        source,
+        anew: true,
+        overwrite_others: false,
+    };
+    let mut world = RealWorld::new();
+    let prepared = prepare(assignment, &mut target, None, &mut world).or_else(|error| {
+        // A plan of which nothing is left can still be shown, with every reason.
+        match error {
+            EngineError::NothingLeft(omissions) => Err(Ok(omissions)),
+            other => Err(Err(other)),
+        }
+    });
+    let text = match prepared {
+        Ok(prepared) => {
+            let estimate = prepared.estimate().map_err(engine_trouble)?;
+            plan_text::render(prepared.record(), &estimate.to_string())
+        }
+        Err(Ok(omissions)) => plan_text::nothing_left(&name, treatments, &omissions),
+        Err(Err(error)) => return Err(engine_trouble(error)),
+    };
+    output::result(&text)?;
+    Ok(0)
+}
+
+/// Carries an experiment out, or goes on with it, and prints its report.
+pub fn carry_out(
+    experiment: Experiment,
+    source: String,
+    how: &How,
+    global: &Global,
+) -> Result<u8, Trouble> {
+    let root = front::root(global)?;
+    let (mut target, watch) = front::start_agent(&root)?;
+    let mut store = front::open_store(global)?;
+    let mut world = RealWorld::new();
+    let assignment = Assignment {
+        experiment,
+        source,
+        anew: how.new,
+        overwrite_others: how.overwrite_others,
+    };
+    let prepared =
+        prepare(assignment, &mut target, Some(&store), &mut world).map_err(engine_trouble)?;
+    ask_for_a_yes(&prepared, how)?;
+    let mut lines = Lines::new();
+    let mut silent = Silent;
+    let progress: &mut dyn Progress = if how.quiet { &mut silent } else { &mut lines };
+    if let Some(attempts) = prepared.continues() {
+        progress.warning(&format!(
+            "experiment {} goes on after {attempts} attempts (--new starts anew)",
+            prepared.record().id
+        ));
+    }
+    let ended = prepared.drive(Means {
+        store: &mut store,
+        progress,
+        interrupt: &*watch,
+        world: &mut world,
+        enough: &|_| false,
+    });
+    lines.end();
+    conclude(&ended, how.json)
+}
+
+/// An experiment of more than a day is not begun by accident.
+fn ask_for_a_yes(prepared: &Prepared, how: &How) -> Result<(), Trouble> {
+    let estimate = prepared.estimate().map_err(engine_trouble)?;
+    if estimate.exceeds_a_day() && !how.yes {
+        return Err(Trouble::request(
+            format!(
+                "{} runs will take {estimate}, more than a day",
+                prepared.runs()
+            ),
+            "Give --yes to run it all the same, or shorten it: fewer replicates, levels or seconds.",
+        ));
+    }
+    Ok(())
+}
+
+/// Says how it ended, prints the report where there is anything to report, and the exit code.
+fn conclude(ended: &Ended, json: bool) -> Result<u8, Trouble> {
+    for sentence in &ended.restoration.left_alone {
+        output::message(&format!("knobstat: {sentence}"));
+    }
+    for failure in &ended.restoration.failed {
+        output::message(&format!(
+            "knobstat: {}\n  Type: {}",
+            failure.reason, failure.command
+        ));
+    }
+    if let Some(error) = &ended.restore_error {
+        output::message(&format!("knobstat: {error}"));
+    }
+    match &ended.result {
+        Ok(Finish::Interrupted { .. }) => output::message(&format!(
+            "knobstat: interrupted; every finished run is kept. The same command continues, and `knobstat report {}` shows what there is.",
+            ended.record.id
+        )),
+        Ok(Finish::Suspended) => output::message(
+            "knobstat: the machine reboots for the next runs; the experiment goes on then.",
+        ),
+        Ok(Finish::Stopped { .. }) => output::message(
+            "knobstat: stopped at the first failed run, as on_failure asks.",
+        ),
+        Ok(Finish::Complete { failed_runs: 0, .. }) => {}
+        Ok(Finish::Complete { failed_runs, .. }) => output::message(&format!(
+            "knobstat: {failed_runs} runs failed; `knobstat show {}` says why.",
+            ended.record.id
+        )),
+        Err(error) => output::message(&format!("knobstat: {error}")),
+    }
+    let done = matches!(
+        ended.result,
+        Ok(Finish::Complete { .. } | Finish::Stopped { .. })
+    );
+    if done {
+        let analysis = knobstat_analysis::analyse(&ended.record);
+        let report = Report::of(&ended.record, &analysis);
+        output::result(&render(&report, if json { "json" } else { "text" })?)?;
+    }
+    Ok(ended.exit_code())
+}
+
+/// A report in the format of this name.
+pub fn render(report: &Report, format: &str) -> Result<String, Trouble> {
+    let format = formats::find(format).ok_or_else(|| {
+        Trouble::request(
+            format!("there is no format \"{format}\""),
+            "`knobstat report --help` lists them.",
+        )
+    })?;
+    let style = Style {
+        width: output::width_of_results(),
+        colour: output::colour_of_results(),
+    };
+    Ok((format.render)(report, style))
+}
+
+/// What an error of the engine means for the program.
+fn engine_trouble(error: EngineError) -> Trouble {
+    let exit = match error.exit_code() {
+        1 => Exit::RunsFailed,
+        3 => Exit::NotPutBack,
+        4 => Exit::Disk,
+        5 => Exit::Busy,
+        126 => Exit::NotExecutable,
+        127 => Exit::Missing,
+        _ => Exit::Request,
+    };
+    Trouble::new(exit, error.to_string(), "")
+}

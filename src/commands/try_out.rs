@@ -1,0 +1,31 @@
+//! `knobstat try`: an experiment without a file.
+
+use knobstat_data::Experiment;
+use knobstat_data::experiment::{TryError, TryRequest};
+
+use super::run;
+use crate::arguments::{Global, Try};
+use crate::output;
+use crate::trouble::Trouble;
+use crate::vocabulary::vocabulary;
+
+/// Makes the experiment that the command line asks for and does with it what is asked.
+pub fn run(arguments: &Try, global: &Global) -> Result<u8, Trouble> {
+    let request = TryRequest {
+        factors: arguments.factors.clone(),
+        replicates: Some(arguments.replicates),
+        seed: arguments.seed,
+        command: arguments.command.clone(),
+    };
+    let (experiment, source) =
+        Experiment::from_try(&request, &vocabulary()).map_err(|error| match error {
+            TryError::Experiment(diagnostics) => {
+                Trouble::request(diagnostics.render(output::colour_of_messages()), "")
+            }
+            other => Trouble::request(other.to_string(), ""),
+        })?;
+    if arguments.check {
+        return run::check(experiment, source, global);
+    }
+    run::carry_out(experiment, source, &arguments.how, global)
+}

@@ -1,0 +1,123 @@
+//! The front: who we are, where the store is, and the agent that works for us.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::rc::Rc;
+
+use knobstat_lab::store::{Owner, Store, StoreError, default_path};
+use knobstat_lab::targets::{Agent, LocalTarget};
+use knobstat_sys::root::Root;
+use knobstat_sys::user::{self, User};
+
+use crate::arguments::Global;
+use crate::trouble::{Exit, Trouble};
+use crate::watch::SignalWatch;
+
+/// The root that `--root` asks for, or the machine's own.
+pub fn root(global: &Global) -> Result<Root, Trouble> {
+    match &global.root {
+        None => Ok(Root::real()),
+        Some(path) => Root::laid_out(path).map_err(|error| {
+            Trouble::request(
+                format!("{} cannot stand for / ({error})", path.display()),
+                "Give a directory with the files of a machine beneath it.",
+            )
+        }),
+    }
+}
+
+/// Starts the agent, which keeps the rights that we have, and then gives up root's rights for
+/// those of the user behind sudo.
+///
+/// # Errors
+/// When the agent cannot be started or the rights cannot be given up.
+pub fn start_agent(
+    root: &Root,
+) -> Result<(LocalTarget<SignalWatch>, Rc<SignalWatch>), Trouble> {
+    let program = std::env::current_exe().map_err(|error| {
+        Trouble::new(
+            Exit::RunsFailed,
+            format!("the program cannot find itself ({error})"),
+            "Start it by its whole path.",
+        )
+    })?;
+    let mut arguments: Vec<OsString> = vec!["agent".into()];
+    if !root.is_real() {
+        arguments.push("--root".into());
+        arguments.push(root.path().into());
+    }
+    // The agent is started before the signals are blocked, so that neither it nor its workloads
+    // inherit that; it has a session of its own and does not see those of a terminal.
+    let agent = Agent::start(program, arguments).map_err(|error| {
+        Trouble::new(Exit::RunsFailed, error.to_string(), "")
+    })?;
+    let watch = Rc::new(SignalWatch::begin()?);
+    become_invoking_user()?;
+    Ok((LocalTarget::new(agent, Rc::clone(&watch)), watch))
+}
+
+/// The user behind sudo.
+fn invoking_user() -> Result<Option<User>, Trouble> {
+    user::behind_sudo(|name| std::env::var_os(name)).map_err(|error| {
+        Trouble::request(
+            format!("the user behind sudo cannot be told ({error})"),
+            "Start knobstat without sudo's variables (env -u SUDO_UID -u SUDO_GID) to work as root.",
+        )
+    })
+}
+
+fn become_invoking_user() -> Result<(), Trouble> {
+    let Some(user) = invoking_user()? else {
+        return Ok(());
+    };
+    user::become_user(&user.credentials).map_err(|error| {
+        Trouble::new(
+            Exit::RunsFailed,
+            format!("root's rights cannot be given up ({error})"),
+            "Start knobstat as the user itself, or as root without sudo.",
+        )
+    })
+}
+
+/// Where the store is.
+pub fn store_path(global: &Global) -> Result<PathBuf, Trouble> {
+    if let Some(path) = &global.store {
+        return Ok(path.clone());
+    }
+    // Under sudo HOME may be root's: the store is the invoking user's.
+    let home = invoking_user()?.and_then(|user| user.home);
+    default_path(|name| match (name, &home) {
+        ("HOME", Some(home)) => Some(home.clone().into_os_string()),
+        ("XDG_DATA_HOME", Some(_)) => None,
+        _ => std::env::var_os(name),
+    })
+    .map_err(store_trouble)
+}
+
+/// Opens the store, and makes it where there is none.
+pub fn open_store(global: &Global) -> Result<Store, Trouble> {
+    let owner = invoking_user()?.map(|user| Owner {
+        user: user.credentials.uid,
+        group: user.credentials.gid,
+    });
+    Store::open(&store_path(global)?, owner).map_err(store_trouble)
+}
+
+/// Opens the store where there is one.
+pub fn existing_store(global: &Global) -> Result<Option<Store>, Trouble> {
+    match Store::open_existing(&store_path(global)?) {
+        Ok(store) => Ok(Some(store)),
+        Err(StoreError::Missing { .. }) => Ok(None),
+        Err(error) => Err(store_trouble(error)),
+    }
+}
+
+/// What a store's error means for the program.
+pub fn store_trouble(error: StoreError) -> Trouble {
+    let exit = if error.exit_code() == 2 {
+        Exit::Request
+    } else {
+        Exit::Disk
+    };
+    Trouble::new(exit, error.to_string(), "")
+}

@@ -1,0 +1,144 @@
+//! A plan as `run --check` prints it: treatments, order, duration, what the machine lacks, and
+//! whether the verdicts that are asked for can be reached at all.
+
+use std::fmt::Write;
+
+use knobstat_analysis::family;
+use knobstat_data::Record;
+use knobstat_data::record::Omission;
+use knobstat_stats::distributions::{Probability, StudentT};
+use knobstat_stats::planning::smallest_reachable_n;
+
+/// Blocks whose order is written out.
+const BLOCKS_SHOWN: usize = 12;
+
+/// The plan of a record that has not begun.
+pub fn render(record: &Record, duration: &str) -> String {
+    let plan = &record.plan;
+    let taking_part = plan.participating().count();
+    let runs = plan.runs_per_block() * u64::from(plan.replicates);
+    let mut text = format!("{}\n\n", record.experiment.name);
+    let _ = writeln!(
+        text,
+        "{taking_part} treatments in {} blocks: {runs} runs{}, seed {}, {duration}",
+        plan.replicates,
+        if plan.warmup_runs > 0 {
+            " with warm-ups"
+        } else {
+            ""
+        },
+        plan.seed
+    );
+    text.push_str("\nTreatments\n");
+    for (index, planned) in plan.treatments.iter().enumerate() {
+        let _ = write!(text, "{:>5}  {}", index + 1, planned.treatment);
+        if let Some(reason) = &planned.omitted {
+            let _ = write!(text, "  left out: {reason}");
+        }
+        text.push('\n');
+    }
+    left_out(&mut text, &record.omitted);
+    text.push_str("\nOrder\n");
+    for block in plan.blocks().take(BLOCKS_SHOWN) {
+        let order: Vec<String> = block
+            .boots
+            .iter()
+            .map(|boot| {
+                let runs: Vec<String> = boot
+                    .runs
+                    .iter()
+                    .filter(|run| run.warmup.is_none())
+                    .map(|run| (run.treatment + 1).to_string())
+                    .collect();
+                runs.join(" ")
+            })
+            .collect();
+        let _ = writeln!(text, "block {:>3}  {}", block.index + 1, order.join(" | "));
+    }
+    if plan.replicates as usize > BLOCKS_SHOWN {
+        let _ = writeln!(
+            text,
+            "and {} blocks more, each in an order of its own",
+            plan.replicates as usize - BLOCKS_SHOWN
+        );
+    }
+    text.push_str(&reachable(record));
+    text
+}
+
+/// What is left out, by level, with what would make it available.
+fn left_out(text: &mut String, omissions: &[Omission]) {
+    if omissions.is_empty() {
+        return;
+    }
+    text.push_str("\nLeft out on this machine\n");
+    for omission in omissions {
+        let _ = writeln!(
+            text,
+            "  {}={}: {}",
+            omission.factor, omission.level, omission.reason
+        );
+        if let Some(remedy) = &omission.remedy {
+            let _ = writeln!(text, "      {remedy}");
+        }
+    }
+}
+
+/// A difference of so many times its own spread between blocks is more than most effects are.
+const MUCH: f64 = 5.0;
+
+/// Whether the comparisons can be decided with so many blocks, and how large a difference must be.
+fn reachable(record: &Record) -> String {
+    let analysis = &record.experiment.analysis;
+    let comparisons = family::pairs(&record.plan.treatments, &analysis.baseline).len();
+    if comparisons == 0 {
+        return "\nNothing is compared: no treatment differs from the baseline.\n".to_owned();
+    }
+    let replicates = record.plan.replicates;
+    let alpha = 1.0 - analysis.confidence.0;
+    let mut text = format!(
+        "\n{comparisons} comparisons with the baseline at {} % confidence",
+        round(analysis.confidence.percent())
+    );
+    let smallest = smallest_reachable_n(alpha, comparisons).map_or(2, |smallest| smallest.paired_t);
+    if (replicates as usize) < smallest {
+        let _ = writeln!(
+            text,
+            ".\nwarning: none can ever be decided with {replicates} replicates; {smallest} are the fewest, and more are better."
+        );
+        return text;
+    }
+    let degrees = f64::from(replicates - 1);
+    let needed = StudentT::new(degrees)
+        .and_then(|t| Ok(t.upper_quantile(Probability::new(alpha / comparisons as f64 / 2.0)?)));
+    let Ok(needed) = needed else {
+        return text + ".\n";
+    };
+    let spreads = needed / f64::from(replicates).sqrt();
+    let _ = writeln!(
+        text,
+        ": the first verdict needs |t| > {}, a difference of {} times its spread between blocks.",
+        round(needed),
+        round(spreads)
+    );
+    if spreads > MUCH {
+        let _ = writeln!(
+            text,
+            "warning: with {replicates} replicates only very large differences can be told; ask for more replicates, or for fewer comparisons."
+        );
+    }
+    text
+}
+
+/// A number to two decimals, without zeros at its end.
+fn round(number: f64) -> String {
+    let text = format!("{number:.2}");
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
+}
+
+/// The plan of an experiment of which this machine can take nothing.
+pub fn nothing_left(name: &str, treatments: usize, omissions: &[Omission]) -> String {
+    let mut text = format!("{name}\n\n0 of {treatments} treatments can be run on this machine.\n");
+    left_out(&mut text, omissions);
+    text
+}

@@ -1,0 +1,120 @@
+//! The commands that look and do not touch, and those that only print.
+
+use crate::support::machine::Machine;
+use crate::support::program::{Place, output};
+
+#[test]
+fn knobs_lists_every_knob_with_its_value_levels_and_why_not() {
+    let (place, machine) = (Place::new(), Machine::desktop());
+    let before = machine.bytes();
+    let text = output(place.knobstat_on(&machine).arg("knobs")).must_exit(0).stdout();
+    for name in ["clocksource", "governor", "turbo", "cstate", "smt", "thp", "aslr"] {
+        assert!(text.contains(name), "{name} is missing in\n{text}");
+    }
+    let json = output(place.knobstat_on(&machine).args(["knobs", "--json"])).must_exit(0).json();
+    let clock_source = json
+        .as_array()
+        .expect("knobs")
+        .iter()
+        .find(|knob| knob["name"] == "clocksource")
+        .expect("clocksource");
+    assert_eq!(clock_source["value"], "tsc");
+    assert!(clock_source["levels"].as_array().is_some_and(|levels| levels.len() >= 3));
+    let one = output(place.knobstat_on(&machine).args(["knobs", "clocksource"])).must_exit(0).stdout();
+    assert!(one.contains("current_clocksource"), "{one}");
+    assert_eq!(machine.bytes(), before);
+}
+
+#[test]
+fn an_unknown_knob_is_named_with_the_nearest() {
+    let place = Place::new();
+    let ended = output(place.knobstat().args(["knobs", "clocksorce"])).must_exit(2);
+    assert!(ended.stderr().contains("clocksource"), "{}", ended.stderr());
+}
+
+#[test]
+fn the_doctor_finds_and_advises_on_a_laid_out_machine_and_on_this_one() {
+    let (place, machine) = (Place::new(), Machine::desktop());
+    let findings = output(place.knobstat_on(&machine).args(["doctor", "--json"])).must_exit(0).json();
+    let governor = findings
+        .as_array()
+        .expect("findings")
+        .iter()
+        .find(|finding| finding["topic"] == "governor")
+        .expect("governor");
+    assert_eq!(governor["grade"], "notice");
+    assert!(governor["evidence"].as_str().is_some_and(|text| text.contains("powersave")));
+    let here = output(place.knobstat().arg("doctor")).must_exit(0).stdout();
+    assert!(here.contains("clock source"), "{here}");
+}
+
+#[test]
+fn restore_with_nothing_to_do_says_so() {
+    let (place, machine) = (Place::new(), Machine::desktop());
+    let ended = output(place.knobstat_on(&machine).arg("restore")).must_exit(0);
+    assert!(ended.stdout().contains("othing"), "{}", ended.stdout());
+}
+
+#[test]
+fn an_experiment_that_does_not_exist_is_said_so() {
+    let place = Place::new();
+    for command in ["show", "report", "export"] {
+        let ended = output(place.knobstat().args([command, "ffffff"])).must_exit(2);
+        assert!(ended.stderr().contains("ffffff"), "{}", ended.stderr());
+    }
+    assert_eq!(output(place.knobstat().args(["list", "--json"])).must_exit(0).json(), serde_json::json!([]));
+}
+
+#[test]
+fn help_manual_and_completions_name_every_command() {
+    let place = Place::new();
+    let help = output(place.knobstat().arg("--help")).must_exit(0).stdout();
+    let manual = output(place.knobstat().arg("manual")).must_exit(0).stdout();
+    let completions = output(place.knobstat().args(["completions", "bash"])).must_exit(0).stdout();
+    for command in ["run", "try", "list", "show", "report", "export", "import", "knobs", "doctor", "restore", "ministat"] {
+        for text in [&help, &manual, &completions] {
+            assert!(text.contains(command), "{command}");
+        }
+        if command != "ministat" {
+            let own = output(place.knobstat().args([command, "--help"])).must_exit(0).stdout();
+            assert!(own.contains("Usage"), "{own}");
+            let page = output(place.knobstat().args(["manual", command])).must_exit(0).stdout();
+            assert!(page.contains(".TH"), "{page}");
+        }
+    }
+}
+
+#[test]
+fn called_as_ministat_it_is_ministat() {
+    let place = Place::new();
+    let link = place.path().join("ministat");
+    std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_knobstat"), &link).unwrap();
+    let one = place.file("one", "1\n2\n3\n");
+    let linked = output(std::process::Command::new(link).arg("-n").arg(&one)).must_exit(0);
+    let named = output(place.knobstat().args(["ministat", "-n"]).arg(&one)).must_exit(0);
+    assert_eq!(linked.stdout(), named.stdout());
+    assert!(linked.stdout().contains("Stddev"), "{}", linked.stdout());
+}
+
+#[test]
+fn wrong_arguments_exit_with_two() {
+    let place = Place::new();
+    output(place.knobstat().arg("frobnicate")).must_exit(2);
+    output(place.knobstat().args(["try", "-n", "3", "--", "true"])).must_exit(2);
+    output(place.knobstat().args(["--root", "/no/such/directory", "knobs"])).must_exit(2);
+}
+
+#[test]
+fn a_reader_that_goes_away_is_no_error() {
+    let place = Place::new();
+    let mut child = place
+        .knobstat()
+        .arg("manual")
+        .stdout(std::process::Stdio::piped())
+        .stderr(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    drop(child.stdout.take());
+    let ended = child.wait_with_output().unwrap();
+    assert!(ended.status.success(), "{}", String::from_utf8_lossy(&ended.stderr));
+}

@@ -1,0 +1,129 @@
+//! Every command that the README and the documentation show is run.
+
+use std::path::PathBuf;
+
+use crate::support::machine::Machine;
+use crate::support::program::{Place, output};
+
+/// The lines of all `sh` blocks of a Markdown file.
+fn commands(text: &str) -> Vec<String> {
+    let mut commands = Vec::new();
+    let mut inside = false;
+    for line in text.lines() {
+        if let Some(language) = line.trim_start().strip_prefix("```") {
+            inside = !inside && language == "sh";
+        } else if inside && !line.trim().is_empty() && !line.trim_start().starts_with('#') {
+            commands.push(line.trim().to_owned());
+        }
+    }
+    commands
+}
+
+fn documents() -> Vec<PathBuf> {
+    let root = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
+    let mut files: Vec<PathBuf> = std::fs::read_dir(root.join("docs"))
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .filter(|path| path.extension().is_some_and(|extension| extension == "md"))
+        .collect();
+    files.push(root.join("README.md"));
+    files.sort();
+    files
+}
+
+/// How a command of the documentation is run here.
+fn run(command: &str, place: &Place, machine: &Machine, id: &str) -> Result<(), String> {
+    let program = env!("CARGO_BIN_EXE_knobstat");
+    let command = command
+        .replace("cargo run --release --locked -- ", "knobstat ")
+        .replace("sudo -E target/release/knobstat ", "knobstat ")
+        .replace("sudo ", "")
+        .replace("target/release/knobstat", "knobstat");
+    // What takes long, what needs a peer program, and what runs this very test is run elsewhere.
+    let elsewhere = ["./test", "bench/", "cargo test", "cargo bench", "git clone", "apt-get", "cargo build"];
+    if elsewhere.iter().any(|prefix| command.starts_with(prefix)) {
+        let file = command.split_whitespace().next().unwrap_or_default();
+        if file.contains('/') && !PathBuf::from(env!("CARGO_MANIFEST_DIR")).join(file).exists() {
+            return Err(format!("{file} does not exist"));
+        }
+        return Ok(());
+    }
+    if !command.contains("knobstat") {
+        return Err(format!("no test knows how to run `{command}`"));
+    }
+    // A laid-out machine stands for this one, every experiment is only planned, and the id of the
+    // documentation's example is that of an experiment that was run.
+    let mut command = command.replace("3f2a", id);
+    for verb in ["knobstat run ", "knobstat try "] {
+        if command.contains(verb) && !command.contains("--check") {
+            command = command.replace(verb, &format!("{verb}--check "));
+        }
+    }
+    let command = command.replace("knobstat ", &format!("{program} --root {} ", machine.path().display()));
+    let command = command.replace(
+        &format!("{program} --root {} ministat", machine.path().display()),
+        &format!("{program} ministat"),
+    );
+    let mut shell = std::process::Command::new("bash");
+    shell.args(["-euo", "pipefail", "-c", &command]).current_dir(place.path());
+    let template = place.knobstat();
+    for (name, value) in template.get_envs() {
+        if let Some(value) = value {
+            shell.env(name, value);
+        }
+    }
+    let ended = output(&mut shell);
+    if ended.code() == Some(0) {
+        Ok(())
+    } else {
+        Err(format!("`{command}` ended with {:?}: {}", ended.code(), ended.stderr()))
+    }
+}
+
+#[test]
+fn every_command_of_the_documentation_runs() {
+    let (place, machine) = (Place::new(), Machine::desktop());
+    // The files that the documentation's commands name.
+    let repository = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
+    std::os::unix::fs::symlink(repository.join("examples"), place.path().join("examples")).unwrap();
+    let script = place.file("build.sh", "#!/bin/sh\ntrue\n");
+    std::fs::set_permissions(&script, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    for file in ["before.txt", "after.txt"] {
+        place.file(file, "1.0\n1.1\n0.9\n1.05\n");
+    }
+    let experiment = place.file(
+        "small.toml",
+        "name = \"small\"\n[workload]\nkind = \"command\"\ncommand = \"true\"\nwarmup_runs = 0\n[factors]\nthp = [\"always\", \"never\"]\n[design]\nreplicates = 3\n",
+    );
+    let report = output(place.knobstat_on(&machine).args(["run", "--json", "--quiet"]).arg(experiment))
+        .must_exit(0)
+        .json();
+    let id = report["experiment"]["id"].as_str().unwrap();
+    let export = output(place.knobstat().args(["export", id])).must_exit(0).stdout();
+    place.file("experiment.json", &export);
+
+    let mut count = 0;
+    let mut failures = Vec::new();
+    for document in documents() {
+        for command in commands(&std::fs::read_to_string(&document).unwrap()) {
+            count += 1;
+            if let Err(failure) = run(&command, &place, &machine, id) {
+                failures.push(format!("{}: {failure}", document.file_name().unwrap().to_string_lossy()));
+            }
+        }
+    }
+    println!("{count} commands");
+    assert!(count >= 2, "the documentation has commands");
+    assert!(failures.is_empty(), "{}", failures.join("\n"));
+}
+
+#[test]
+fn the_readme_names_two_commands_for_a_fresh_machine() {
+    let readme = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/README.md")).unwrap();
+    let commands = commands(&readme);
+    assert_eq!(
+        commands.first().map(String::as_str),
+        Some("cargo run --release --locked -- run examples/quickstart.toml")
+    );
+    assert!(commands.iter().any(|command| command == "./test"));
+}

@@ -1,0 +1,14 @@
+//! End to end through the program, as any user: one module a promise.
+
+#[path = "../support/mod.rs"]
+mod support;
+
+mod bad_input;
+mod check;
+mod commands;
+mod documentation;
+mod durable;
+mod examples;
+mod experiment;
+mod guarded;
+mod put_back;

@@ -1,0 +1,195 @@
+//! The machine is always put back: after success, failure, every signal, and the death of any of
+//! the three processes.
+
+use std::io::{BufRead, BufReader, Read};
+use std::os::unix::process::ExitStatusExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+
+use crate::support::machine::Machine;
+use crate::support::program::{Place, output};
+
+/// An experiment whose workload tells on a pipe that it runs, and then runs until it is ended.
+struct Running {
+    front: Child,
+    workload: i32,
+}
+
+fn start(place: &Place, machine: &Machine) -> Running {
+    let ready = place.path().join("ready");
+    assert!(Command::new("mkfifo").arg(&ready).status().unwrap().success());
+    let file = place.file(
+        "endless.toml",
+        &format!(
+            "name = \"endless\"\n[workload]\nkind = \"command\"\ncommand = \"sh -c 'echo $$ > {}; exec sleep 1000'\"\nwarmup_runs = 0\n[factors]\nclocksource = [\"hpet\", \"acpi_pm\"]\ncstate = [\"C1\", \"C3\"]\n[fixed]\nturbo = \"off\"\n",
+            ready.display()
+        ),
+    );
+    let front = place
+        .knobstat_on(machine)
+        .args(["run", "--quiet"])
+        .arg(file)
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut line = String::new();
+    BufReader::new(std::fs::File::open(&ready).unwrap()).read_line(&mut line).unwrap();
+    std::fs::remove_file(ready).unwrap();
+    let workload = line.trim().parse().expect("the workload's pid");
+    assert_ne!(machine.clock_source(), "tsc", "the knobs are turned while it runs");
+    Running { front, workload }
+}
+
+/// The children of a process, by /proc.
+fn children(pid: u32) -> Vec<i32> {
+    std::fs::read_to_string(format!("/proc/{pid}/task/{pid}/children"))
+        .unwrap_or_default()
+        .split_whitespace()
+        .filter_map(|pid| pid.parse().ok())
+        .collect()
+}
+
+fn kill(signal: &str, pid: i32) {
+    assert!(Command::new("kill").args([&format!("-{signal}"), &pid.to_string()]).status().unwrap().success());
+}
+
+/// Waits until a process is gone, by its pidfd's stand-in: /proc/PID vanishes or is a zombie.
+fn wait_until_gone(pid: i32) {
+    let path = PathBuf::from(format!("/proc/{pid}/stat"));
+    while let Ok(stat) = std::fs::read_to_string(&path) {
+        if stat.rsplit(')').next().is_some_and(|rest| rest.trim_start().starts_with('Z')) {
+            return;
+        }
+        std::thread::yield_now();
+    }
+}
+
+/// The guardian of a laid-out tree, found by its command line.
+fn guardian_of(tree: &Path) -> Option<i32> {
+    let tree = tree.canonicalize().unwrap();
+    std::fs::read_dir("/proc").unwrap().find_map(|entry| {
+        let entry = entry.ok()?;
+        let pid: i32 = entry.file_name().to_str()?.parse().ok()?;
+        let command = std::fs::read(entry.path().join("cmdline")).ok()?;
+        let words: Vec<&[u8]> = command.split(|byte| *byte == 0).collect();
+        let ours = words.get(1) == Some(&b"guardian".as_slice())
+            && words.iter().any(|word| Path::new(std::str::from_utf8(word).unwrap_or("")) == tree);
+        ours.then_some(pid)
+    })
+}
+
+fn said(front: &mut Child) -> String {
+    let mut text = String::new();
+    front.stderr.take().unwrap().read_to_string(&mut text).unwrap();
+    text
+}
+
+#[test]
+fn signals_end_the_run_and_put_everything_back() {
+    for (signal, code) in [("INT", 130), ("TERM", 143), ("HUP", 129)] {
+        let (place, machine) = (Place::new(), Machine::desktop());
+        let before = machine.bytes();
+        let mut running = start(&place, &machine);
+        kill(signal, running.front.id() as i32);
+        let said = said(&mut running.front);
+        let status = running.front.wait().unwrap();
+        assert_eq!(status.code(), Some(code), "{signal}: {said}");
+        assert!(said.contains("continue"), "{said}");
+        wait_until_gone(running.workload);
+        assert_eq!(machine.bytes(), before, "{signal}");
+    }
+}
+
+#[test]
+fn a_front_that_is_killed_leaves_nothing_behind() {
+    let (place, machine) = (Place::new(), Machine::desktop());
+    let before = machine.bytes();
+    let mut running = start(&place, &machine);
+    let agent = children(running.front.id())[0];
+    kill("KILL", running.front.id() as i32);
+    assert_eq!(running.front.wait().unwrap().signal(), Some(9));
+    wait_until_gone(running.workload);
+    wait_until_gone(agent);
+    assert_eq!(machine.bytes(), before);
+}
+
+#[test]
+fn an_agent_that_is_killed_is_avenged_by_its_guardian() {
+    let (place, machine) = (Place::new(), Machine::desktop());
+    let before = machine.bytes();
+    let mut running = start(&place, &machine);
+    let agent = children(running.front.id())[0];
+    let guardian = guardian_of(machine.path()).expect("a guardian");
+    kill("KILL", agent);
+    let said = said(&mut running.front);
+    assert_ne!(running.front.wait().unwrap().code(), Some(0), "{said}");
+    wait_until_gone(guardian);
+    wait_until_gone(running.workload);
+    assert_eq!(machine.bytes(), before);
+    let left = output(place.knobstat_on(&machine).arg("restore")).must_exit(0);
+    assert!(left.stdout().contains("othing"), "{}", left.stdout());
+}
+
+#[test]
+fn when_all_three_are_killed_the_journal_is_enough() {
+    let (place, machine) = (Place::new(), Machine::desktop());
+    let before = machine.bytes();
+    let mut running = start(&place, &machine);
+    let agent = children(running.front.id())[0];
+    let guardian = guardian_of(machine.path()).expect("a guardian");
+    for pid in [guardian, agent, running.front.id() as i32] {
+        kill("KILL", pid);
+    }
+    running.front.wait().unwrap();
+    wait_until_gone(agent);
+    wait_until_gone(guardian);
+    wait_until_gone(running.workload);
+    assert_ne!(machine.bytes(), before, "nobody was left to put it back");
+
+    let dry = output(place.knobstat_on(&machine).args(["restore", "--dry-run"])).must_exit(0);
+    assert!(dry.stdout().contains("tsc"), "{}", dry.stdout());
+    assert_ne!(machine.bytes(), before, "a dry run changes nothing");
+    output(place.knobstat_on(&machine).arg("restore")).must_exit(0);
+    assert_eq!(machine.bytes(), before);
+    output(place.knobstat_on(&machine).arg("restore")).must_exit(0);
+    assert_eq!(machine.bytes(), before, "once is enough");
+}
+
+#[test]
+fn the_next_run_puts_back_what_was_left_before_it_begins() {
+    let (place, machine) = (Place::new(), Machine::desktop());
+    let before = machine.bytes();
+    let mut running = start(&place, &machine);
+    let agent = children(running.front.id())[0];
+    let guardian = guardian_of(machine.path()).expect("a guardian");
+    for pid in [guardian, agent, running.front.id() as i32] {
+        kill("KILL", pid);
+    }
+    running.front.wait().unwrap();
+    wait_until_gone(guardian);
+    wait_until_gone(running.workload);
+    let file = place.file(
+        "next.toml",
+        "name = \"next\"\n[workload]\nkind = \"command\"\ncommand = \"true\"\nwarmup_runs = 0\n[factors]\nthp = [\"always\", \"never\"]\n[design]\nreplicates = 2\n",
+    );
+    let ended = output(place.knobstat_on(&machine).arg("run").arg(file)).must_exit(0);
+    assert!(ended.stderr().contains("put back"), "{}", ended.stderr());
+    assert_eq!(machine.bytes(), before);
+}
+
+#[test]
+fn a_value_that_somebody_else_wrote_is_left_and_named() {
+    let (place, machine) = (Place::new(), Machine::desktop());
+    let mut running = start(&place, &machine);
+    let turbo = "sys/devices/system/cpu/intel_pstate/no_turbo";
+    assert_eq!(machine.read(turbo).trim(), "1");
+    let source = "sys/devices/system/clocksource/clocksource0/current_clocksource";
+    machine.write(source, "kvm-clock\n");
+    kill("TERM", running.front.id() as i32);
+    let said = said(&mut running.front);
+    running.front.wait().unwrap();
+    assert_eq!(machine.read(source), "kvm-clock\n", "{said}");
+    assert!(said.contains("kvm-clock"), "{said}");
+    assert_eq!(machine.read(turbo).trim(), "0", "what was ours is put back");
+}

@@ -1,0 +1,101 @@
+//! The program, started with a place of its own for its store and its state.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use super::machine::Machine;
+
+/// A place where one test's store, state and files live.
+pub struct Place {
+    directory: tempfile::TempDir,
+}
+
+impl Place {
+    /// An empty place.
+    pub fn new() -> Self {
+        Self {
+            directory: tempfile::tempdir().expect("a temporary directory"),
+        }
+    }
+
+    /// Its directory.
+    pub fn path(&self) -> &Path {
+        self.directory.path()
+    }
+
+    /// A file in it with this text.
+    pub fn file(&self, name: &str, text: &str) -> PathBuf {
+        let path = self.path().join(name);
+        std::fs::write(&path, text).expect("a file of the test");
+        path
+    }
+
+    /// The program on the machine itself, whose settings it may not change.
+    pub fn knobstat(&self) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_knobstat"));
+        command
+            .env("KNOBSTAT_NO_KNOBS", "1")
+            .env("KNOBSTAT_STORE", self.path().join("store.sqlite"))
+            .env("KNOBSTAT_STATE", self.path().join("state"))
+            .env("XDG_STATE_HOME", self.path().join("state-home"))
+            .env("XDG_DATA_HOME", self.path().join("data-home"))
+            .env("NO_COLOR", "1")
+            .env_remove("SUDO_UID")
+            .current_dir(env!("CARGO_MANIFEST_DIR"))
+            .stdin(std::process::Stdio::null());
+        command
+    }
+
+    /// The program on a laid-out machine.
+    pub fn knobstat_on(&self, machine: &Machine) -> Command {
+        let mut command = self.knobstat();
+        command.arg("--root").arg(machine.path());
+        command
+    }
+}
+
+/// Runs a command to its end.
+pub fn output(command: &mut Command) -> Ended {
+    Ended(command.output().expect("the program starts"))
+}
+
+/// A command that ended.
+pub struct Ended(pub Output);
+
+impl Ended {
+    /// What it wrote to standard output.
+    pub fn stdout(&self) -> String {
+        String::from_utf8_lossy(&self.0.stdout).into_owned()
+    }
+
+    /// What it wrote to standard error.
+    pub fn stderr(&self) -> String {
+        String::from_utf8_lossy(&self.0.stderr).into_owned()
+    }
+
+    /// Its exit code.
+    pub fn code(&self) -> Option<i32> {
+        self.0.status.code()
+    }
+
+    /// Fails unless it ended with this code; shows what it said.
+    #[track_caller]
+    pub fn must_exit(self, code: i32) -> Self {
+        assert_eq!(
+            self.code(),
+            Some(code),
+            "{:?}\n--- stdout\n{}\n--- stderr\n{}",
+            self.0.status,
+            self.stdout(),
+            self.stderr()
+        );
+        self
+    }
+
+    /// Its standard output as JSON.
+    #[track_caller]
+    pub fn json(&self) -> serde_json::Value {
+        serde_json::from_str(&self.stdout())
+            .unwrap_or_else(|error| panic!("{error}\n{}\n{}", self.stdout(), self.stderr()))
+    }
+}
