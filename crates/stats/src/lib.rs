@@ -13,6 +13,7 @@
 //! | [`anova`] | and with several factors, blocks, or boots? |
 //! | [`sequential`] | and if I look after every block? |
 //! | [`planning`] | how many blocks does that take? |
+//! | [`verdict`] | so is it different, equivalent, or undecided? |
 //! | [`health`] | can this series be trusted? |
 //! | [`ministat`] | what would ministat have printed? |
 
@@ -30,6 +31,7 @@ pub mod random;
 pub mod sequential;
 pub mod summary;
 pub mod tests;
+pub mod verdict;
 
 pub use confidence::Confidence;
 pub use degenerate::Degenerate;

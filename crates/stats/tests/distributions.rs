@@ -73,7 +73,12 @@ fn check(text: &str, at_least: usize) {
         }
         assert!(error <= 1e-12, "{line}: found {found:e}, error {error:e}");
     }
-    println!("{} rows, largest relative error {:.1e} at {}", rows.len(), worst.0, worst.1);
+    println!(
+        "{} rows, largest relative error {:.1e} at {}",
+        rows.len(),
+        worst.0,
+        worst.1
+    );
 }
 
 #[test]
@@ -93,7 +98,10 @@ fn quantiles_lead_back_at_any_degrees_of_freedom() {
         for area in [1e-200, 1e-12, 0.005, 0.2, 0.4999] {
             let x = t.upper_quantile(p(area));
             let back = t.survival(x);
-            assert!((back / area - 1.0).abs() < 1e-12 || x == f64::MAX, "{df} {area} {back}");
+            assert!(
+                (back / area - 1.0).abs() < 1e-12 || x == f64::MAX,
+                "{df} {area} {back}"
+            );
             assert_eq!(t.quantile(p(area)), -x);
         }
         assert_eq!(t.upper_quantile(p(0.5)), 0.0);
@@ -123,7 +131,10 @@ fn both_sides_of_the_switch_to_the_expansion_agree() {
     for t in [0.3, 1.0, 1.96, 5.0, 12.0, 30.0] {
         let below = StudentT::new(9_999.999_999_999_9).unwrap().survival(t);
         let above = StudentT::new(10_000.0).unwrap().survival(t);
-        assert!((below / above - 1.0).abs() < 1e-12, "{t} {below:e} {above:e}");
+        assert!(
+            (below / above - 1.0).abs() < 1e-12,
+            "{t} {below:e} {above:e}"
+        );
     }
 }
 
@@ -133,7 +144,10 @@ fn tukey_and_dunnett_quantiles_lead_back() {
         let range = StudentizedRange::new(groups, df).unwrap();
         for area in [0.001, 0.05, 0.5] {
             let back = range.survival(range.upper_quantile(p(area)));
-            assert!((back / area - 1.0).abs() < 1e-11, "{groups} {df} {area} {back}");
+            assert!(
+                (back / area - 1.0).abs() < 1e-11,
+                "{groups} {df} {area} {back}"
+            );
         }
     }
     let dunnett = DunnettT::for_sizes(8, &[8, 3, 20], 35.0).unwrap();

@@ -117,7 +117,10 @@ mod tests {
             counts[generator.below(6)] += 1;
             assert!((0.0..1.0).contains(&generator.uniform()));
         }
-        assert!(counts.iter().all(|count| (850..1150).contains(count)), "{counts:?}");
+        assert!(
+            counts.iter().all(|count| (850..1150).contains(count)),
+            "{counts:?}"
+        );
         assert_eq!(generator.below(0), 0);
         let mut items: Vec<usize> = (0..10).collect();
         generator.shuffle(&mut items);
