@@ -7,7 +7,9 @@
 mod decode;
 #[cfg(test)]
 mod decode_tests;
+mod failure;
 mod figures;
+mod flow;
 mod histogram;
 mod nap_policy;
 mod options;
@@ -21,6 +23,9 @@ mod route;
 mod run_tests;
 mod schema;
 mod sender;
+#[cfg(test)]
+mod sender_tests;
+mod threads;
 mod verdict;
 mod wire;
 mod work;

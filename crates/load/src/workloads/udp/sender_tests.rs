@@ -1,0 +1,344 @@
+//! The sender's loops in a world whose time moves only when something is done in it.
+
+use std::cell::Cell;
+use std::sync::atomic::AtomicBool;
+
+use proptest::prelude::*;
+
+use super::outlet::{Outlet, OutletError};
+use super::pacer::Clock;
+use super::pacer::iperf2_2007::microseconds_per_packet;
+use super::sender::{Quota, Readings, Waiting, iperf2_2007, scheduled, unpaced};
+
+/// A machine whose time moves when something is done on it.
+struct World {
+    nanoseconds: Cell<u64>,
+    numbers: Cell<u64>,
+}
+
+impl World {
+    fn new() -> Self {
+        Self {
+            nanoseconds: Cell::new(50_000_000_000),
+            numbers: Cell::new(0),
+        }
+    }
+
+    fn pass(&self, nanoseconds: u64) {
+        self.nanoseconds.set(self.nanoseconds.get() + nanoseconds);
+    }
+}
+
+struct SteppingClock<'a> {
+    world: &'a World,
+    step: u64,
+    reading_cost: u64,
+}
+
+impl Clock for SteppingClock<'_> {
+    fn now(&mut self) -> u64 {
+        self.world.pass(self.reading_cost);
+        self.world.nanoseconds.get() / self.step * self.step
+    }
+}
+
+struct CostlyOutlet<'a> {
+    world: &'a World,
+    capacity: usize,
+    cost: u64,
+}
+
+impl Outlet for CostlyOutlet<'_> {
+    fn capacity(&self) -> usize {
+        self.capacity
+    }
+
+    fn send(&mut self, first: u64, count: usize) -> Result<(), OutletError> {
+        assert_eq!(first, self.world.numbers.get(), "numbers run on");
+        assert!(count > 0 && count <= self.capacity);
+        self.world.numbers.set(first + count as u64);
+        self.world.pass(self.cost * count as u64);
+        Ok(())
+    }
+}
+
+impl Waiting for &World {
+    fn wait(&mut self, due: u64, now: u64) {
+        assert!(due > now);
+        self.pass(1000);
+    }
+
+    fn stopwatch(&mut self) -> u64 {
+        self.nanoseconds.get()
+    }
+}
+
+fn clock(world: &World, step: u64, reading_cost: u64) -> Readings<SteppingClock<'_>> {
+    Readings {
+        clock: SteppingClock {
+            world,
+            step,
+            reading_cost,
+        },
+        per_packet: 0,
+    }
+}
+
+fn exactly(count: u64, stop: &AtomicBool) -> Quota<'_> {
+    Quota { count, stop }
+}
+
+#[test]
+fn a_count_is_kept_whatever_the_batches() {
+    for capacity in [1, 3, 64] {
+        let (world, stop) = (World::new(), AtomicBool::new(false));
+        let mut outlet = CostlyOutlet {
+            world: &world,
+            capacity,
+            cost: 10,
+        };
+        let mut readings = clock(&world, 1, 0);
+        assert_eq!(
+            unpaced(&mut outlet, &mut readings, &exactly(10, &stop)).unwrap(),
+            10
+        );
+        assert_eq!(world.numbers.get(), 10);
+    }
+}
+
+#[test]
+fn an_unpaced_sender_reads_the_clock_as_often_as_asked_and_no_more() {
+    for (per_packet, cost) in [(0, 0), (2, 60)] {
+        let (world, stop) = (World::new(), AtomicBool::new(false));
+        let mut outlet = CostlyOutlet {
+            world: &world,
+            capacity: 64,
+            cost: 0,
+        };
+        let mut readings = Readings {
+            per_packet,
+            ..clock(&world, 1, 30)
+        };
+        let before = world.nanoseconds.get();
+        unpaced(&mut outlet, &mut readings, &exactly(1000, &stop)).unwrap();
+        assert_eq!(world.nanoseconds.get() - before, 1000 * cost);
+    }
+}
+
+#[test]
+fn a_raised_flag_ends_every_loop() {
+    let (world, stop) = (World::new(), AtomicBool::new(true));
+    let mut outlet = CostlyOutlet {
+        world: &world,
+        capacity: 4,
+        cost: 1,
+    };
+    let mut readings = clock(&world, 1, 1);
+    let quota = exactly(u64::MAX, &stop);
+    assert_eq!(unpaced(&mut outlet, &mut readings, &quota).unwrap(), 0);
+    let keeping = scheduled(&mut outlet, &mut readings, &mut &world, 1e6, &quota).unwrap();
+    assert_eq!(keeping.sent, 0);
+    assert_eq!(
+        iperf2_2007(&mut outlet, &mut readings, 5, &quota)
+            .unwrap()
+            .sent,
+        0
+    );
+}
+
+#[test]
+fn a_schedule_that_can_be_kept_is_kept_to_the_count_and_the_gap() {
+    let (world, stop) = (World::new(), AtomicBool::new(false));
+    let mut outlet = CostlyOutlet {
+        world: &world,
+        capacity: 64,
+        cost: 3000,
+    };
+    let mut readings = clock(&world, 1, 30);
+    let before = world.nanoseconds.get();
+    let keeping = scheduled(
+        &mut outlet,
+        &mut readings,
+        &mut &world,
+        10_000.0,
+        &exactly(1000, &stop),
+    )
+    .unwrap();
+    assert_eq!((keeping.sent, keeping.late), (1000, 0));
+    assert_eq!(keeping.gaps.total(), 999);
+    assert_eq!(keeping.gaps.share_within(95_000, 105_000), Some(1.0));
+    let elapsed = world.nanoseconds.get() - before;
+    assert!((99_900_000..100_000_000).contains(&elapsed), "{elapsed}");
+}
+
+#[test]
+fn a_schedule_on_a_coarse_clock_goes_in_bursts_and_says_that_they_are_late() {
+    let (world, stop) = (World::new(), AtomicBool::new(false));
+    let mut outlet = CostlyOutlet {
+        world: &world,
+        capacity: 64,
+        cost: 10,
+    };
+    let mut readings = clock(&world, 4_000_000, 30);
+    let keeping = scheduled(
+        &mut outlet,
+        &mut readings,
+        &mut &world,
+        10_000.0,
+        &exactly(400, &stop),
+    )
+    .unwrap();
+    assert_eq!(keeping.sent, 400);
+    assert!(keeping.late > 300, "{}", keeping.late);
+}
+
+#[test]
+fn a_schedule_that_cannot_be_kept_sends_as_fast_as_it_goes() {
+    let (world, stop) = (World::new(), AtomicBool::new(false));
+    let mut outlet = CostlyOutlet {
+        world: &world,
+        capacity: 1,
+        cost: 5000,
+    };
+    let mut readings = clock(&world, 1, 0);
+    let before = world.nanoseconds.get();
+    let keeping = scheduled(
+        &mut outlet,
+        &mut readings,
+        &mut &world,
+        1e6,
+        &exactly(1000, &stop),
+    )
+    .unwrap();
+    assert_eq!(keeping.sent, 1000);
+    assert_eq!(keeping.late, 999);
+    assert_eq!(world.nanoseconds.get() - before, 1000 * 5000);
+}
+
+/// What the loop of 2007 does, asked for 1 Gbit/s, with datagrams that cost so much and a
+/// clock that costs 25 ns a reading.
+struct Of2007 {
+    packets_per_second: f64,
+    packets_per_wait: Option<u64>,
+    credited_per_wait: Option<u64>,
+}
+
+fn of_2007(size: u64, step: u64, cost: u64, capacity: usize, count: u64) -> Of2007 {
+    let (world, stop) = (World::new(), AtomicBool::new(false));
+    let mut outlet = CostlyOutlet {
+        world: &world,
+        capacity,
+        cost,
+    };
+    let mut readings = clock(&world, step, 25);
+    let per_packet = microseconds_per_packet(1e9 / (8 * size) as f64);
+    let before = world.nanoseconds.get();
+    let waits = iperf2_2007(
+        &mut outlet,
+        &mut readings,
+        per_packet,
+        &exactly(count, &stop),
+    )
+    .unwrap();
+    assert_eq!(waits.sent, count);
+    let seconds = (world.nanoseconds.get() - before) as f64 / 1e9;
+    Of2007 {
+        packets_per_second: count as f64 / seconds,
+        packets_per_wait: waits.packets.quantile(0.5),
+        credited_per_wait: waits.credited.quantile(0.5),
+    }
+}
+
+#[test]
+fn on_a_clock_of_ticks_the_loop_of_2007_is_what_its_formula_says() {
+    for (size, step, credited) in [
+        (128, 4_000_000, 4000),
+        (512, 4_000_000, 1000),
+        (1280, 4_000_000, 400),
+        (128, 1_000_000, 1000),
+        (512, 1_000_000, 250),
+        (1280, 1_000_000, 100),
+    ] {
+        // 3.8 µs to send and a reading of 25 ns.
+        let ticks = (credited * 3825u64).div_ceil(step);
+        let packets = credited + ticks - 1;
+        // The first datagram waits for the first tick; then forty periods.
+        let count = 1 + 40 * packets;
+        let of_2007 = of_2007(size, step, 3800, 1, count);
+        assert_eq!(
+            of_2007.credited_per_wait,
+            Some(credited),
+            "{size} B, {step} ns"
+        );
+        assert_eq!(
+            of_2007.packets_per_wait,
+            Some(packets),
+            "{size} B, {step} ns"
+        );
+        let predicted = count as f64 / ((1 + 40 * ticks) * step) as f64 * 1e9;
+        let relative = of_2007.packets_per_second / predicted;
+        assert!(
+            (relative - 1.0).abs() < 0.001,
+            "{size} B, {step} ns: {relative}"
+        );
+    }
+}
+
+#[test]
+fn the_256_megabits_of_2007_come_out_for_128_bytes() {
+    let of_2007 = of_2007(128, 4_000_000, 3586, 1, 1 + 1000 * 4003);
+    let megabits = of_2007.packets_per_second * 128.0 * 8.0 / 1e6;
+    assert_eq!(megabits.round(), 256.0, "{megabits}");
+}
+
+#[test]
+fn gathering_changes_no_count_between_waits() {
+    let of_2007 = of_2007(512, 4_000_000, 1000, 64, 40_001);
+    assert_eq!(of_2007.credited_per_wait, Some(1000));
+}
+
+#[test]
+fn at_64_bytes_the_loop_of_2007_never_waits_and_pays_for_its_readings() {
+    let per_packet = |reading_cost| {
+        let (world, stop) = (World::new(), AtomicBool::new(false));
+        let mut outlet = CostlyOutlet {
+            world: &world,
+            capacity: 1,
+            cost: 3500,
+        };
+        let mut readings = clock(&world, 1000, reading_cost);
+        let before = world.nanoseconds.get();
+        let waits = iperf2_2007(&mut outlet, &mut readings, 0, &exactly(1000, &stop)).unwrap();
+        assert_eq!(waits.packets.total(), 0);
+        (world.nanoseconds.get() - before) / 1000
+    };
+    assert_eq!(per_packet(1250) - per_packet(250), 1001);
+}
+
+proptest! {
+    #[test]
+    fn every_loop_sends_exactly_its_count(
+        count in 0u64..300,
+        capacity in 1usize..70,
+        rate in 1e3f64..1e8,
+        step in prop::sample::select(vec![1u64, 1000, 4_000_000]),
+        cost in 0u64..5000,
+    ) {
+        let (world, stop) = (World::new(), AtomicBool::new(false));
+        let mut outlet = CostlyOutlet { world: &world, capacity, cost };
+        let mut readings = clock(&world, step, 20_000);
+        let keeping =
+            scheduled(&mut outlet, &mut readings, &mut &world, rate, &exactly(count, &stop))
+                .unwrap();
+        prop_assert_eq!(keeping.sent, count);
+        prop_assert!(keeping.late <= count);
+        prop_assert_eq!(keeping.gaps.total(), count.saturating_sub(1));
+        prop_assert_eq!(world.numbers.get(), count);
+        world.numbers.set(0);
+        let per_packet = microseconds_per_packet(rate);
+        let waits =
+            iperf2_2007(&mut outlet, &mut readings, per_packet, &exactly(count, &stop)).unwrap();
+        prop_assert_eq!(waits.sent, count);
+        prop_assert!(waits.packets.total() <= count);
+    }
+}
