@@ -10,7 +10,7 @@ use crate::availability::Unavailable;
 use crate::files::Files;
 use crate::journal::{Journal, JournalError, Target};
 use crate::knob::{Knob, Refused, Write};
-use crate::session::{refusal, refusal_without_remedy};
+use crate::refusal::{refusal, refusal_without_remedy};
 
 /// Why a setting is not in force.
 #[derive(Debug, Error)]

@@ -9,13 +9,11 @@ use knobstat_data::messages::Availability;
 use knobstat_data::vocabulary::Scope;
 
 use crate::availability::{Unavailable, errno_name, explain, probe};
-use crate::catalogue::{Catalogue, Entry, Fact, Mechanism, Place};
+use crate::catalogue::{Catalogue, Entry, Mechanism};
 use crate::files::Files;
 use crate::journal::Target;
-use crate::special::{idle_states, kernel_fact, latency, written};
-
-/// The file that says whether the kernel lays address spaces out at random.
-const RANDOMIZE: &str = "/proc/sys/kernel/randomize_va_space";
+use crate::named;
+use crate::special::{address_randomization, idle_states, kernel_fact, latency, written};
 
 /// A knob, whether the catalogue has it, its name says where it is, or the file declared it.
 #[derive(Clone, Debug)]
@@ -77,13 +75,7 @@ impl Knob {
         if let Some(entry) = Catalogue::linux().entry(name) {
             return Some(Self::Entry(EntryHandle::Catalogued(entry)));
         }
-        let (kind, rest) = name.split_once(':')?;
-        let entry = match kind {
-            "sysctl" => file_entry(name, &sysctl_path(rest)?, "a sysctl of the kernel"),
-            "sysfs" => file_entry(name, &sysfs_path(rest)?, "a file of sysfs"),
-            "cmdline" => fact_entry(name, rest)?,
-            _ => return None,
-        };
+        let entry = named::entry(name)?;
         Some(Self::Entry(EntryHandle::Named(Box::new(entry))))
     }
 
@@ -144,7 +136,7 @@ impl Knob {
                 Mechanism::IdleStates => idle_states::read(files, entry),
                 Mechanism::Latency => latency::read(files, entry),
                 Mechanism::KernelFact { fact } => kernel_fact::read(files, fact),
-                Mechanism::AddressRandomization => randomization(files),
+                Mechanism::AddressRandomization => address_randomization::read(files),
             },
             Self::Own(own) => match own_target(own).read(files) {
                 Ok(bytes) => Ok(Level::text(own_target(own).value(&bytes))),
@@ -204,7 +196,7 @@ impl Knob {
                         Err(kernel_fact::needs_boot(fact, &present, &text))
                     }
                 }
-                Mechanism::AddressRandomization => plan_randomization(files, &text),
+                Mechanism::AddressRandomization => address_randomization::plan(files, &text),
             },
             Self::Own(own) if own.scope.needs_boot() => match self.read(files)? {
                 present if present == *level => Ok(Plan::default()),
@@ -351,153 +343,5 @@ fn own_target(own: &OwnKnob) -> Target {
         knob: own.name.clone(),
         get: own.get.clone(),
         restore: own.restore.clone(),
-    }
-}
-
-fn randomization(files: &dyn Files) -> Result<Level, Unavailable> {
-    let bytes = files.read(RANDOMIZE).map_err(|error| {
-        Unavailable::without_remedy(format!("{RANDOMIZE} cannot be read: {error}"))
-    })?;
-    let off = String::from_utf8_lossy(&bytes).trim() == "0";
-    Ok(Level::text(if off { "off" } else { "on" }))
-}
-
-fn plan_randomization(files: &dyn Files, level: &str) -> Result<Plan, Unavailable> {
-    match level {
-        "off" => Ok(Plan::default()),
-        "on" if randomization(files)? == Level::text("on") => Ok(Plan::default()),
-        "on" => Err(Unavailable::new(
-            "the kernel lays no address space out at random (kernel.randomize_va_space is 0)",
-            "set kernel.randomize_va_space to 2, its default",
-        )),
-        other => Err(Unavailable::without_remedy(format!(
-            "{other} is no level of aslr: it has on, off"
-        ))),
-    }
-}
-
-/// The file of a sysctl, by its name with dots or with slashes as sysctl(8) takes it: where the
-/// first separator is a slash, dots are part of names (`net/ipv4/conf/eth0.1/forwarding`).
-fn sysctl_path(name: &str) -> Option<String> {
-    let first = name.find(['.', '/'])?;
-    let relative = if name[first..].starts_with('/') {
-        name.to_owned()
-    } else {
-        name.chars()
-            .map(|character| match character {
-                '.' => '/',
-                '/' => '.',
-                other => other,
-            })
-            .collect()
-    };
-    plain_path("/proc/sys", &relative)
-}
-
-/// The file of `sysfs:PATH`, which may be given with or without `/sys` before it.
-fn sysfs_path(path: &str) -> Option<String> {
-    plain_path("/sys", path.strip_prefix("/sys/").unwrap_or(path))
-}
-
-/// A path beneath a directory that does not leave it by its own words, and holds no pattern.
-fn plain_path(directory: &str, relative: &str) -> Option<String> {
-    let relative = relative.trim_matches('/');
-    let plain = !relative.is_empty()
-        && !relative.contains(['#', '\n', '\0'])
-        && relative
-            .split('/')
-            .all(|part| !part.is_empty() && part != "." && part != "..");
-    plain.then(|| format!("{directory}/{relative}"))
-}
-
-/// An entry for one file that is not in the catalogue.
-fn file_entry(name: &str, path: &str, summary: &str) -> Entry {
-    Entry {
-        name: name.to_owned(),
-        summary: format!("{path}, {summary}"),
-        documentation: String::new(),
-        scope: Scope::Runtime,
-        // After every knob of the catalogue: the order of what it may rest on is not known.
-        order: u32::MAX - 1,
-        levels: None,
-        effect: None,
-        defeated_by: Vec::new(),
-        turned_by: vec!["tuned".to_owned()],
-        suspect: None,
-        missing: Some(Unavailable::new(
-            format!("{path} does not exist here"),
-            "look whether this kernel has it, under this name, with its module loaded",
-        )),
-        missing_in_guest: None,
-        remedies: Default::default(),
-        refused: Default::default(),
-        mechanism: Mechanism::Files {
-            places: vec![Place {
-                files: path.to_owned(),
-                values: Default::default(),
-                available: None,
-                form: None,
-                side_effects: Vec::new(),
-                stuck: Default::default(),
-            }],
-        },
-    }
-}
-
-fn fact_entry(name: &str, word: &str) -> Option<Entry> {
-    let plain =
-        !word.is_empty() && !word.contains(|c: char| c.is_whitespace() || "=\"".contains(c));
-    plain.then(|| Entry {
-        scope: Scope::Boot,
-        order: 0,
-        turned_by: Vec::new(),
-        missing: None,
-        mechanism: Mechanism::KernelFact {
-            fact: Fact::CommandLine(word.to_owned()),
-        },
-        ..file_entry(name, word, "a word of the kernel's command line")
-    })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_sysctl_is_named_with_dots_or_slashes() {
-        for (name, path) in [
-            ("kernel.nmi_watchdog", Some("/proc/sys/kernel/nmi_watchdog")),
-            (
-                "net/ipv4/conf/eth0.1/forwarding",
-                Some("/proc/sys/net/ipv4/conf/eth0.1/forwarding"),
-            ),
-            (
-                "net.ipv4.conf.eth0/1.forwarding",
-                Some("/proc/sys/net/ipv4/conf/eth0.1/forwarding"),
-            ),
-            ("kernel", None),
-            ("kernel...x", None),
-            ("kernel/../../etc/passwd", None),
-        ] {
-            assert_eq!(sysctl_path(name).as_deref(), path, "{name}");
-        }
-    }
-
-    #[test]
-    fn a_sysfs_path_does_not_leave_sysfs() {
-        assert_eq!(sysfs_path("/sys/a/b").as_deref(), Some("/sys/a/b"));
-        assert_eq!(sysfs_path("a/b").as_deref(), Some("/sys/a/b"));
-        for path in ["", "/", "../etc", "/sys/../etc", "a//b", "a#"] {
-            assert_eq!(sysfs_path(path), None, "{path}");
-        }
-    }
-
-    #[test]
-    fn names_outside_the_catalogue_are_found_by_their_kind() {
-        assert!(Knob::find("sysctl:vm.swappiness", &[]).is_some());
-        assert!(Knob::find("cmdline:nohz", &[]).is_some());
-        assert!(Knob::find("cmdline:", &[]).is_none());
-        assert!(Knob::find("registry:x", &[]).is_none());
-        assert!(Knob::find("nonsense", &[]).is_none());
     }
 }

@@ -1,32 +1,30 @@
 //! The knobs of one machine as the agent uses them: asked about, taken, turned, read, put back.
 
-use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::path::PathBuf;
 use std::time::Duration;
 
 use knobstat_data::experiment::OwnKnob;
-use knobstat_data::messages::{Availability, Refusal, RefusalKind, Restoration};
+use knobstat_data::messages::{Availability, Restoration};
 use knobstat_data::observation::{KnobReading, Taint};
 use knobstat_data::words::Setting;
 use knobstat_data::{ExperimentId, Level};
 use knobstat_sys::lock::MachineLock;
 use knobstat_sys::processes;
 use knobstat_sys::root::Root;
-use thiserror::Error;
 
 use crate::apply::{ApplyError, Turning};
 use crate::availability::Unavailable;
 use crate::boot::boot_id;
 use crate::files::{Files, RootedFiles};
-use crate::guardian::{Arguments, Guardian, GuardianError};
+use crate::guardian::{Arguments, Guardian};
 use crate::journal::{Header, Journal, JournalError};
 use crate::knob::{Knob, Refused};
+use crate::leftovers::{BeginError, lock, put_back_leftovers};
 use crate::owners::{self, Owner};
 use crate::restore;
 use crate::state_directory::StateDirectory;
 use crate::taint;
-use crate::taking::{Holder, Taking, take};
 
 /// How knobs are turned.
 #[derive(Clone, Debug)]
@@ -50,92 +48,6 @@ impl Default for Options {
             program: PathBuf::from("/proc/self/exe"),
             patience: Duration::from_secs(10),
         }
-    }
-}
-
-/// Why the machine could not be taken.
-#[derive(Debug, Error)]
-pub enum BeginError {
-    /// Another experiment has it.
-    #[error("{}", busy(.0))]
-    Busy(Holder),
-    /// What an earlier experiment left behind could not be put back.
-    #[error(
-        "an earlier experiment left settings behind that could not be put back: {}; put them back by hand, then run `knobstat restore`",
-        reasons(.0)
-    )]
-    LeftBehind(Restoration),
-    /// The root cannot be locked.
-    #[error(
-        "the machine cannot be taken: its root {path} cannot be locked ({source}); use a root on a local file system"
-    )]
-    Lock {
-        /// The root.
-        path: PathBuf,
-        /// What the system says.
-        source: io::Error,
-    },
-    /// The journal failed.
-    #[error(transparent)]
-    Journal(#[from] JournalError),
-    /// There is no guardian.
-    #[error(transparent)]
-    Guardian(#[from] GuardianError),
-}
-
-fn busy(holder: &Holder) -> String {
-    let who = match (&holder.experiment, holder.pid) {
-        (Some(experiment), Some(pid)) => format!("experiment {experiment} (process {pid})"),
-        (Some(experiment), None) => format!("experiment {experiment}"),
-        (None, Some(pid)) => format!("process {pid}"),
-        (None, None) => "another process".to_owned(),
-    };
-    if holder.putting_back {
-        format!("{who} has ended and its guardian still puts the machine back; try again later")
-    } else {
-        format!("{who} runs on this machine; wait for its end, or interrupt it")
-    }
-}
-
-fn reasons(restoration: &Restoration) -> String {
-    restoration
-        .failed
-        .iter()
-        .map(|failure| format!("{} (`{}`)", failure.reason, failure.command))
-        .collect::<Vec<_>>()
-        .join(", ")
-}
-
-/// A message of this crate, cause and remedy parted by its last semicolon, as a refusal.
-pub fn refusal(kind: RefusalKind, message: &str) -> Refusal {
-    match message.rsplit_once("; ") {
-        Some((cause, remedy)) => Refusal {
-            kind,
-            cause: cause.to_owned(),
-            remedy: remedy.to_owned(),
-        },
-        None => refusal_without_remedy(kind, message),
-    }
-}
-
-/// A message that names no remedy, as a refusal.
-pub fn refusal_without_remedy(kind: RefusalKind, message: &str) -> Refusal {
-    Refusal {
-        kind,
-        cause: message.to_owned(),
-        remedy: "`knobstat knobs` shows what this machine can take".to_owned(),
-    }
-}
-
-impl From<&BeginError> for Refusal {
-    fn from(error: &BeginError) -> Self {
-        let kind = match error {
-            BeginError::Busy(_) => RefusalKind::Busy,
-            BeginError::LeftBehind(_) => RefusalKind::Restore,
-            BeginError::Lock { .. } | BeginError::Journal(_) => RefusalKind::Disk,
-            BeginError::Guardian(_) => RefusalKind::Setting,
-        };
-        refusal(kind, &error.to_string())
     }
 }
 
@@ -377,91 +289,4 @@ impl Knobs {
             refused: self.options.refused,
         }
     }
-}
-
-/// Puts back what an interrupted experiment left behind: the whole of `knobstat restore`.
-///
-/// # Errors
-/// When an experiment runs, or the journal is of no use. What could not be put back is in the
-/// result.
-pub fn put_back(
-    root: &Root,
-    state: &StateDirectory,
-    options: &Options,
-) -> Result<Restoration, BeginError> {
-    let _lock = lock(root, options.patience)?;
-    let files = RootedFiles::new(root.clone(), state.clone());
-    let options = restore::Options {
-        overwrite_others: options.overwrite_others,
-        refused: options.refused,
-    };
-    Ok(put_back_leftovers(root, &files, options)?)
-}
-
-/// What [`put_back`] would do, without doing it and without waiting.
-///
-/// # Errors
-/// When an experiment runs, or the journal is of no use.
-pub fn plan_put_back(
-    root: &Root,
-    state: &StateDirectory,
-    options: &Options,
-) -> Result<Restoration, BeginError> {
-    let _lock = lock(root, Duration::ZERO)?;
-    let files = RootedFiles::new(root.clone(), state.clone());
-    let Some(journal) = Journal::load(&files)? else {
-        return Ok(Restoration::default());
-    };
-    if let Some(void) = void(root, &journal) {
-        return Ok(Restoration {
-            put_back: vec![void],
-            ..Restoration::default()
-        });
-    }
-    let options = restore::Options {
-        overwrite_others: options.overwrite_others,
-        refused: options.refused,
-    };
-    Ok(restore::plan_restore(&files, &journal, options))
-}
-
-fn lock(root: &Root, patience: Duration) -> Result<MachineLock, BeginError> {
-    match take(root, patience) {
-        Ok(Taking::Taken(lock)) => Ok(lock),
-        Ok(Taking::Busy(holder)) => Err(BeginError::Busy(holder)),
-        Err(source) => Err(BeginError::Lock {
-            path: root.path().to_owned(),
-            source,
-        }),
-    }
-}
-
-fn put_back_leftovers(
-    root: &Root,
-    files: &RootedFiles,
-    options: restore::Options,
-) -> Result<Restoration, JournalError> {
-    let Some(mut journal) = Journal::load(files)? else {
-        return Ok(Restoration::default());
-    };
-    if let Some(void) = void(root, &journal) {
-        journal.clear(files)?;
-        return Ok(Restoration {
-            put_back: vec![void],
-            ..Restoration::default()
-        });
-    }
-    restore::restore(files, &mut journal, options)
-}
-
-/// A word about a journal of an earlier boot.
-fn void(root: &Root, journal: &Journal) -> Option<String> {
-    let header = journal.header();
-    (header.boot != boot_id(root)).then(|| {
-        format!(
-            "the journal of experiment {} is of an earlier boot: the reboot put its settings back, \
-             and it is cleared",
-            header.experiment
-        )
-    })
 }

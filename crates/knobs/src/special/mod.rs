@@ -1,6 +1,7 @@
 //! The mechanisms by which knobs are read and turned: files as the catalogue describes them, and
 //! code where data does not reach.
 
+pub mod address_randomization;
 pub mod idle_states;
 pub mod kernel_fact;
 pub mod latency;

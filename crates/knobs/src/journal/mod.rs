@@ -1,31 +1,17 @@
 //! What was changed, on the disk before it is changed: the one thing that putting a machine back
 //! needs.
-//!
-//! The journal is a text of lines, each beginning with a checksum of the rest of it:
-//!
-//! ```text
-//! SUM begin 1 BOOT EXPERIMENT
-//! SUM old INDEX file FORM PATH BYTES        what a setting was, once per setting
-//! SUM old INDEX command KNOB BYTES GET RESTORE
-//! SUM change INDEX                          it is about to be changed
-//! SUM ours INDEX VALUE                      what was read back after that
-//! ```
-//!
-//! Fields are separated by one space; other bytes than plain letters are written `%41`. A last
-//! line that a power cut tore is ignored: what it announced was not yet done.
 
-use std::fmt::Write as _;
+mod text;
+
 use std::io;
 use std::path::PathBuf;
 
 use knobstat_data::ExperimentId;
 use thiserror::Error;
 
-use crate::checksum::checksum;
 use crate::files::Files;
 use crate::value::Form;
-
-const VERSION: &str = "1";
+use text::Lines;
 
 /// Beyond this many bytes a journal is rewritten to what it says in short.
 const LONG: u64 = 1 << 20;
@@ -129,6 +115,25 @@ pub struct Entry {
     pub pending: bool,
 }
 
+impl Entry {
+    fn new(target: Target, old: Vec<u8>) -> Self {
+        Self {
+            target,
+            old,
+            ours: Vec::new(),
+            pending: false,
+        }
+    }
+
+    /// Notes a value that was read back.
+    fn note(&mut self, value: String) {
+        self.pending = false;
+        if !self.ours.contains(&value) {
+            self.ours.push(value);
+        }
+    }
+}
+
 /// The journal of one experiment.
 #[derive(Clone, Debug)]
 pub struct Journal {
@@ -165,11 +170,17 @@ impl Journal {
         let Some(bytes) = bytes.filter(|bytes| !bytes.is_empty()) else {
             return Ok(None);
         };
-        decode(&bytes).map_err(|(line, what)| JournalError::Damaged {
+        let content = text::decode(&bytes).map_err(|(line, what)| JournalError::Damaged {
             path: files.journal_location(),
             line,
             what,
-        })
+        })?;
+        Ok(content.map(|content| Self {
+            header: content.header,
+            entries: content.entries,
+            length: bytes.len() as u64,
+            torn: content.torn,
+        }))
     }
 
     /// Whose it is.
@@ -192,7 +203,7 @@ impl Journal {
         files: &dyn Files,
         settings: Vec<(Target, Vec<u8>)>,
     ) -> Result<(), JournalError> {
-        let mut lines = String::new();
+        let mut lines = Lines::default();
         let mut entries = self.entries.clone();
         for (target, old) in settings {
             let known = entries
@@ -200,17 +211,12 @@ impl Journal {
                 .position(|entry| entry.target.is_same(&target));
             let index = known.unwrap_or_else(|| {
                 let index = entries.len();
-                push_line(&mut lines, &old_record(index, &target, &old));
-                entries.push(Entry {
-                    target,
-                    old,
-                    ours: Vec::new(),
-                    pending: false,
-                });
+                lines.old(index, &target, &old);
+                entries.push(Entry::new(target, old));
                 index
             });
             if !entries[index].pending {
-                push_line(&mut lines, &format!("change {index}"));
+                lines.change(index);
             }
             entries[index].pending = true;
         }
@@ -227,17 +233,17 @@ impl Journal {
         files: &dyn Files,
         indexes: &[usize],
     ) -> Result<(), JournalError> {
-        let mut lines = String::new();
+        let mut lines = Lines::default();
         let mut entries = self.entries.clone();
         for index in indexes {
             if let Some(entry) = entries.get_mut(*index)
                 && !entry.pending
             {
-                push_line(&mut lines, &format!("change {index}"));
+                lines.change(*index);
                 entry.pending = true;
             }
         }
-        if lines.is_empty() {
+        if lines.as_bytes().is_empty() {
             return Ok(());
         }
         self.write(files, entries, &lines)
@@ -252,17 +258,14 @@ impl Journal {
         files: &dyn Files,
         readings: &[(Target, Vec<u8>)],
     ) -> Result<(), JournalError> {
-        let mut lines = String::new();
+        let mut lines = Lines::default();
         let mut entries = self.entries.clone();
         for (target, bytes) in readings {
             for (index, entry) in entries.iter_mut().enumerate() {
                 if entry.target.is_same(target) {
                     let value = entry.target.value(bytes);
-                    push_line(
-                        &mut lines,
-                        &format!("ours {index} {}", escape(value.as_bytes())),
-                    );
-                    note(entry, value);
+                    lines.ours(index, &value);
+                    entry.note(value);
                 }
             }
         }
@@ -291,265 +294,31 @@ impl Journal {
         &mut self,
         files: &dyn Files,
         entries: Vec<Entry>,
-        lines: &str,
+        lines: &Lines,
     ) -> Result<(), JournalError> {
         let storage = |source| JournalError::Storage {
             path: files.journal_location(),
             source,
         };
-        if self.torn || self.length > LONG {
-            let whole = encode(&self.header, &entries);
+        // The first time in place of whatever a power cut left of another one.
+        if self.length == 0 || self.torn || self.length > LONG {
+            let whole = Lines::whole(&self.header, &entries);
             files.replace_journal(whole.as_bytes()).map_err(storage)?;
-            self.length = whole.len() as u64;
+            self.length = whole.as_bytes().len() as u64;
             self.torn = false;
         } else {
-            let lines = if self.length == 0 {
-                let mut whole = String::new();
-                push_line(&mut whole, &begin_record(&self.header));
-                whole + lines
-            } else {
-                lines.to_owned()
-            };
             files.append_journal(lines.as_bytes()).map_err(storage)?;
-            self.length += lines.len() as u64;
+            self.length += lines.as_bytes().len() as u64;
         }
         self.entries = entries;
         Ok(())
     }
 }
 
-fn note(entry: &mut Entry, value: String) {
-    entry.pending = false;
-    if !entry.ours.contains(&value) {
-        entry.ours.push(value);
-    }
-}
-
-/// Everything that a journal says, in short.
-fn encode(header: &Header, entries: &[Entry]) -> String {
-    let mut text = String::new();
-    push_line(&mut text, &begin_record(header));
-    for (index, entry) in entries.iter().enumerate() {
-        push_line(&mut text, &old_record(index, &entry.target, &entry.old));
-        for value in &entry.ours {
-            push_line(
-                &mut text,
-                &format!("ours {index} {}", escape(value.as_bytes())),
-            );
-        }
-        if entry.pending {
-            push_line(&mut text, &format!("change {index}"));
-        }
-    }
-    text
-}
-
-fn begin_record(header: &Header) -> String {
-    format!(
-        "begin {VERSION} {} {}",
-        escape(header.boot.as_bytes()),
-        header.experiment
-    )
-}
-
-fn old_record(index: usize, target: &Target, old: &[u8]) -> String {
-    match target {
-        Target::File { path, form } => {
-            let form = match form {
-                Form::Plain => "plain",
-                Form::Bracketed => "bracketed",
-                Form::Microseconds => "microseconds",
-            };
-            format!(
-                "old {index} file {form} {} {}",
-                escape(path.as_bytes()),
-                escape(old)
-            )
-        }
-        Target::Command { knob, get, restore } => format!(
-            "old {index} command {} {} {} {}",
-            escape(knob.as_bytes()),
-            escape(old),
-            escape_words(get),
-            escape_words(restore)
-        ),
-    }
-}
-
-fn push_line(text: &mut String, record: &str) {
-    // Writing to a String cannot fail.
-    let _ = writeln!(text, "{:016x} {record}", checksum(record.as_bytes()));
-}
-
-/// Reads a journal's bytes; an error names the line and what is wrong with it.
-fn decode(bytes: &[u8]) -> Result<Option<Journal>, (usize, &'static str)> {
-    let mut journal: Option<Journal> = None;
-    let lines: Vec<&[u8]> = bytes.split_inclusive(|byte| *byte == b'\n').collect();
-    for (index, line) in lines.iter().enumerate() {
-        match checked(line) {
-            Some(record) => take(&mut journal, record).map_err(|what| (index + 1, what))?,
-            None if index + 1 == lines.len() => {
-                if let Some(journal) = &mut journal {
-                    journal.torn = true;
-                }
-            }
-            None => return Err((index + 1, "its checksum does not match")),
-        }
-    }
-    if let Some(journal) = &mut journal {
-        journal.length = bytes.len() as u64;
-    }
-    Ok(journal)
-}
-
-/// The record of a whole line whose checksum matches.
-fn checked(line: &[u8]) -> Option<&str> {
-    let text = std::str::from_utf8(line).ok()?.strip_suffix('\n')?;
-    let (sum, record) = text.split_once(' ')?;
-    let matches =
-        sum.len() == 16 && u64::from_str_radix(sum, 16).ok()? == checksum(record.as_bytes());
-    matches.then_some(record)
-}
-
-fn take(journal: &mut Option<Journal>, record: &str) -> Result<(), &'static str> {
-    let fields: Vec<&str> = record.split(' ').collect();
-    let Some(journal) = journal else {
-        let ["begin", VERSION, boot, experiment] = fields.as_slice() else {
-            return Err("it does not begin as this version's journal does");
-        };
-        let header = Header {
-            boot: unescape_text(boot)?,
-            experiment: experiment.parse().map_err(|()| "it names no experiment")?,
-        };
-        *journal = Some(Journal::new(header));
-        return Ok(());
-    };
-    match fields.as_slice() {
-        ["old", index, "file", form, path, old] => {
-            let form = match *form {
-                "plain" => Form::Plain,
-                "bracketed" => Form::Bracketed,
-                "microseconds" => Form::Microseconds,
-                _ => return Err("its form is none"),
-            };
-            let target = Target::File {
-                path: unescape_text(path)?,
-                form,
-            };
-            add(journal, index, target, unescape(old)?)
-        }
-        ["old", index, "command", knob, old, get, restore] => {
-            let target = Target::Command {
-                knob: unescape_text(knob)?,
-                get: unescape_words(get)?,
-                restore: unescape_words(restore)?,
-            };
-            add(journal, index, target, unescape(old)?)
-        }
-        ["change", index] => {
-            entry(journal, index)?.pending = true;
-            Ok(())
-        }
-        ["ours", index, value] => {
-            let value = unescape_text(value)?;
-            note(entry(journal, index)?, value);
-            Ok(())
-        }
-        _ => Err("its record is none of this version"),
-    }
-}
-
-fn add(
-    journal: &mut Journal,
-    index: &str,
-    target: Target,
-    old: Vec<u8>,
-) -> Result<(), &'static str> {
-    if index.parse() != Ok(journal.entries.len()) {
-        return Err("its number is out of order");
-    }
-    journal.entries.push(Entry {
-        target,
-        old,
-        ours: Vec::new(),
-        pending: false,
-    });
-    Ok(())
-}
-
-fn entry<'a>(journal: &'a mut Journal, index: &str) -> Result<&'a mut Entry, &'static str> {
-    index
-        .parse::<usize>()
-        .ok()
-        .and_then(|index| journal.entries.get_mut(index))
-        .ok_or("it is about a setting that was not named")
-}
-
-/// Bytes as one field: never empty, without spaces and line ends. An empty one is `%`.
-fn escape(bytes: &[u8]) -> String {
-    if bytes.is_empty() {
-        return "%".to_owned();
-    }
-    let mut text = String::with_capacity(bytes.len());
-    for byte in bytes {
-        if byte.is_ascii_alphanumeric() || b"/._-:+[]{}=".contains(byte) {
-            text.push(char::from(*byte));
-        } else {
-            // Writing to a String cannot fail.
-            let _ = write!(text, "%{byte:02x}");
-        }
-    }
-    text
-}
-
-fn unescape(field: &str) -> Result<Vec<u8>, &'static str> {
-    const WRONG: &str = "a field is not escaped as it should be";
-    if field == "%" {
-        return Ok(Vec::new());
-    }
-    let mut bytes = Vec::with_capacity(field.len());
-    let mut rest = field.as_bytes();
-    while let Some((first, after)) = rest.split_first() {
-        if *first == b'%' {
-            let (digits, after) = after.split_at_checked(2).ok_or(WRONG)?;
-            let digits = std::str::from_utf8(digits).map_err(|_| WRONG)?;
-            bytes.push(u8::from_str_radix(digits, 16).map_err(|_| WRONG)?);
-            rest = after;
-        } else {
-            bytes.push(*first);
-            rest = after;
-        }
-    }
-    Ok(bytes)
-}
-
-fn unescape_text(field: &str) -> Result<String, &'static str> {
-    String::from_utf8(unescape(field)?).map_err(|_| "a field is not text")
-}
-
-fn escape_words(words: &[String]) -> String {
-    if words.is_empty() {
-        return ",".to_owned();
-    }
-    words
-        .iter()
-        .map(|word| escape(word.as_bytes()))
-        .collect::<Vec<_>>()
-        .join(",")
-}
-
-fn unescape_words(field: &str) -> Result<Vec<String>, &'static str> {
-    if field == "," {
-        return Ok(Vec::new());
-    }
-    field.split(',').map(unescape_text).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::fake::FakeMachine;
-    use proptest::prelude::*;
 
     fn file(path: &str) -> Target {
         Target::File {
@@ -606,8 +375,9 @@ mod tests {
         assert_eq!(second.target, command());
         assert!(second.pending);
         // In short it says the same.
-        let short = encode(loaded.header(), loaded.entries());
-        let again = decode(short.as_bytes()).unwrap().unwrap();
+        let short = Lines::whole(loaded.header(), loaded.entries());
+        machine.set_journal(short.as_bytes());
+        let again = Journal::load(&machine).unwrap().unwrap();
         assert_eq!(again.entries(), loaded.entries());
     }
 
@@ -681,29 +451,13 @@ mod tests {
         assert_eq!(loaded.entries(), journal.entries());
     }
 
-    proptest! {
-        #[test]
-        fn any_bytes_survive_a_field(bytes in prop::collection::vec(any::<u8>(), 0..40)) {
-            let field = escape(&bytes);
-            prop_assert!(!field.is_empty() && !field.contains([' ', '\n', ',']));
-            prop_assert_eq!(unescape(&field), Ok(bytes));
-        }
-
-        #[test]
-        fn no_bytes_make_the_reader_panic(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
-            let _ = decode(&bytes);
-        }
-
-        #[test]
-        fn no_record_makes_the_reader_panic(
-            records in prop::collection::vec("(begin|old|change|ours)( [a-z0-9%,/]{0,8}){0,7}", 0..6),
-        ) {
-            let mut text = String::new();
-            push_line(&mut text, &begin_record(&header()));
-            for record in &records {
-                push_line(&mut text, record);
-            }
-            let _ = decode(text.as_bytes());
-        }
+    #[test]
+    fn what_is_left_of_no_journal_is_replaced() {
+        let machine = FakeMachine::new(&[]);
+        machine.set_journal(b"0123 beg");
+        assert!(Journal::load(&machine).unwrap().is_none());
+        let journal = sample(&machine);
+        let loaded = Journal::load(&machine).unwrap().unwrap();
+        assert_eq!(loaded.entries(), journal.entries());
     }
 }

@@ -1,0 +1,181 @@
+//! What an interrupted experiment left behind: found in its journal, and put back by whoever takes
+//! the machine next.
+
+use std::io;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use knobstat_data::messages::{Refusal, RefusalKind, Restoration};
+use knobstat_sys::lock::MachineLock;
+use knobstat_sys::root::Root;
+use thiserror::Error;
+
+use crate::boot::boot_id;
+use crate::files::RootedFiles;
+use crate::guardian::GuardianError;
+use crate::journal::{Journal, JournalError};
+use crate::refusal::refusal;
+use crate::restore;
+use crate::session::Options;
+use crate::state_directory::StateDirectory;
+use crate::taking::{Holder, Taking, take};
+
+/// Why the machine could not be taken.
+#[derive(Debug, Error)]
+pub enum BeginError {
+    /// Another experiment has it.
+    #[error("{}", busy(.0))]
+    Busy(Holder),
+    /// What an earlier experiment left behind could not be put back.
+    #[error(
+        "an earlier experiment left settings behind that could not be put back: {}; put them back by hand, then run `knobstat restore`",
+        reasons(.0)
+    )]
+    LeftBehind(Restoration),
+    /// The root cannot be locked.
+    #[error(
+        "the machine cannot be taken: its root {path} cannot be locked ({source}); use a root on a local file system"
+    )]
+    Lock {
+        /// The root.
+        path: PathBuf,
+        /// What the system says.
+        source: io::Error,
+    },
+    /// The journal failed.
+    #[error(transparent)]
+    Journal(#[from] JournalError),
+    /// There is no guardian.
+    #[error(transparent)]
+    Guardian(#[from] GuardianError),
+}
+
+fn busy(holder: &Holder) -> String {
+    let who = match (&holder.experiment, holder.pid) {
+        (Some(experiment), Some(pid)) => format!("experiment {experiment} (process {pid})"),
+        (Some(experiment), None) => format!("experiment {experiment}"),
+        (None, Some(pid)) => format!("process {pid}"),
+        (None, None) => "another process".to_owned(),
+    };
+    if holder.putting_back {
+        format!("{who} has ended and its guardian still puts the machine back; try again later")
+    } else {
+        format!("{who} runs on this machine; wait for its end, or interrupt it")
+    }
+}
+
+fn reasons(restoration: &Restoration) -> String {
+    restoration
+        .failed
+        .iter()
+        .map(|failure| format!("{} (`{}`)", failure.reason, failure.command))
+        .collect::<Vec<_>>()
+        .join(", ")
+}
+
+impl From<&BeginError> for Refusal {
+    fn from(error: &BeginError) -> Self {
+        let kind = match error {
+            BeginError::Busy(_) => RefusalKind::Busy,
+            BeginError::LeftBehind(_) => RefusalKind::Restore,
+            BeginError::Lock { .. } | BeginError::Journal(_) => RefusalKind::Disk,
+            BeginError::Guardian(_) => RefusalKind::Setting,
+        };
+        refusal(kind, &error.to_string())
+    }
+}
+
+/// Puts back what an interrupted experiment left behind: the whole of `knobstat restore`.
+///
+/// # Errors
+/// When an experiment runs, or the journal is of no use. What could not be put back is in the
+/// result.
+pub fn put_back(
+    root: &Root,
+    state: &StateDirectory,
+    options: &Options,
+) -> Result<Restoration, BeginError> {
+    let _lock = lock(root, options.patience)?;
+    let files = RootedFiles::new(root.clone(), state.clone());
+    let options = restore::Options {
+        overwrite_others: options.overwrite_others,
+        refused: options.refused,
+    };
+    Ok(put_back_leftovers(root, &files, options)?)
+}
+
+/// What [`put_back`] would do, without doing it and without waiting.
+///
+/// # Errors
+/// When an experiment runs, or the journal is of no use.
+pub fn plan_put_back(
+    root: &Root,
+    state: &StateDirectory,
+    options: &Options,
+) -> Result<Restoration, BeginError> {
+    let _lock = lock(root, Duration::ZERO)?;
+    let files = RootedFiles::new(root.clone(), state.clone());
+    let Some(journal) = Journal::load(&files)? else {
+        return Ok(Restoration::default());
+    };
+    if let Some(void) = void(root, &journal) {
+        return Ok(Restoration {
+            put_back: vec![void],
+            ..Restoration::default()
+        });
+    }
+    let options = restore::Options {
+        overwrite_others: options.overwrite_others,
+        refused: options.refused,
+    };
+    Ok(restore::plan_restore(&files, &journal, options))
+}
+
+/// Takes the machine, or tells who has it.
+///
+/// # Errors
+/// When another experiment has it, or it cannot be locked.
+pub fn lock(root: &Root, patience: Duration) -> Result<MachineLock, BeginError> {
+    match take(root, patience) {
+        Ok(Taking::Taken(lock)) => Ok(lock),
+        Ok(Taking::Busy(holder)) => Err(BeginError::Busy(holder)),
+        Err(source) => Err(BeginError::Lock {
+            path: root.path().to_owned(),
+            source,
+        }),
+    }
+}
+
+/// Puts back what the journal names, given the lock.
+///
+/// # Errors
+/// When the journal is of no use.
+pub fn put_back_leftovers(
+    root: &Root,
+    files: &RootedFiles,
+    options: restore::Options,
+) -> Result<Restoration, JournalError> {
+    let Some(mut journal) = Journal::load(files)? else {
+        return Ok(Restoration::default());
+    };
+    if let Some(void) = void(root, &journal) {
+        journal.clear(files)?;
+        return Ok(Restoration {
+            put_back: vec![void],
+            ..Restoration::default()
+        });
+    }
+    restore::restore(files, &mut journal, options)
+}
+
+/// A word about a journal of an earlier boot.
+fn void(root: &Root, journal: &Journal) -> Option<String> {
+    let header = journal.header();
+    (header.boot != boot_id(root)).then(|| {
+        format!(
+            "the journal of experiment {} is of an earlier boot: the reboot put its settings back, \
+             and it is cleared",
+            header.experiment
+        )
+    })
+}
