@@ -8,7 +8,7 @@ use knobstat_stats::summary::{Summary, mean_interval};
 
 use crate::analysis::{Analysis, MetricFindings, TreatmentFindings};
 use crate::observations::{Observed, counts, metrics, values};
-use crate::{caveats, censoring, comparisons, phrase, recommend};
+use crate::{caveats, censoring, comparisons, factorial, phrase, recommend};
 
 /// Analyses an experiment as far as it has got.
 pub fn analyse(record: &Record) -> Analysis {
@@ -52,17 +52,23 @@ pub fn analyse(record: &Record) -> Analysis {
         &record.attempts,
         of_chosen,
     );
+    let recommendation = recommend::recommend(record, of_chosen);
+    let (effects, untested) = match factorial::effects(record, &recommendation) {
+        Ok(effects) => (effects, None),
+        Err(reason) => (Vec::new(), Some(reason)),
+    };
     Analysis {
         confidence_percent: confidence.as_percent(),
         blocks,
         treatments,
-        effects: Vec::new(),
-        recommendation: recommend::recommend(record, of_chosen),
+        effects,
+        recommendation,
         caveats: caveats::all(&caveats::Context {
             record,
             values: of_chosen,
             counts: &counts,
             comparisons: &comparisons,
+            effects_untested: untested.as_deref(),
         }),
         comparisons,
         metric: chosen,

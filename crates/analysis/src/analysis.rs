@@ -152,6 +152,8 @@ pub enum Method {
     PairedT,
     /// The same, with the largest error that the step of the scale could hide.
     PairedTOnScale,
+    /// Evidence from the t statistics of all blocks so far, worth the same at every look.
+    EveryBlock,
 }
 
 impl Method {
@@ -160,6 +162,7 @@ impl Method {
         match self {
             Self::PairedT => "paired t",
             Self::PairedTOnScale => "paired t, error bounded by the scale",
+            Self::EveryBlock => "paired t, looked at after every block",
         }
     }
 }

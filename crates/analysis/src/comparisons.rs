@@ -7,7 +7,7 @@ use crate::analysis::Comparison;
 use crate::censoring::{self, Censored};
 use crate::family::{Adjusted, Pair, adjust, pairs};
 use crate::observations::{Observed, accepted, pair};
-use crate::paired::{Estimate, estimate};
+use crate::paired::{Estimate, Looks, estimate};
 use crate::verdict::{Evidence, judge};
 use crate::{cause, elsewhere, scale, self_timed};
 
@@ -23,7 +23,7 @@ pub(crate) struct Tested {
 }
 
 /// Tests one pair of treatments on the values of all.
-pub(crate) fn test(pair_: Pair, values: &[Vec<Observed>], metric: &Metric) -> Tested {
+pub(crate) fn test(pair_: Pair, values: &[Vec<Observed>], metric: &Metric, looks: Looks) -> Tested {
     let empty: &[Observed] = &[];
     let cell = |index: usize| values.get(index).map_or(empty, Vec::as_slice);
     let (treatment, baseline) = (cell(pair_.treatment), cell(pair_.baseline));
@@ -33,7 +33,7 @@ pub(crate) fn test(pair_: Pair, values: &[Vec<Observed>], metric: &Metric) -> Te
         .map(|(treatment, baseline)| (treatment.value, baseline.value))
         .unzip();
     let step = scale::step(&[treatment, baseline]);
-    let estimate = estimate(&of_treatment, &of_baseline, step);
+    let estimate = estimate(&of_treatment, &of_baseline, step, looks);
     let difference = estimate
         .as_ref()
         .map_or(0.0, |estimate| estimate.difference);
@@ -63,7 +63,7 @@ pub(crate) fn compare(
     let margin = margin(experiment);
     let tested: Vec<Tested> = pairs(&plan.treatments, &choice.baseline)
         .into_iter()
-        .map(|pair| test(pair, values, &choice.metric))
+        .map(|pair| test(pair, values, &choice.metric, looks(experiment)))
         .collect();
     let p_values: Vec<Option<f64>> = tested
         .iter()
@@ -225,6 +225,14 @@ impl Contrast {
             differing_baseline: only(against),
             held: levels.without(&factors),
         }
+    }
+}
+
+/// How often the comparisons of an experiment are looked at.
+pub(crate) fn looks(experiment: &Experiment) -> Looks {
+    match experiment.design.stop {
+        Some(_) => Looks::EveryBlock,
+        None => Looks::Once,
     }
 }
 

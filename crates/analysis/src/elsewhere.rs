@@ -9,7 +9,7 @@ use knobstat_data::experiment::Correction;
 use knobstat_data::{Attempt, Unit};
 
 use crate::family::adjust;
-use crate::paired::estimate;
+use crate::paired::{Looks, estimate};
 use crate::phrase;
 use crate::scale::decimal_step;
 
@@ -76,9 +76,10 @@ pub(crate) fn differing(
             .filter_map(|(block, (value, _))| others.get(block).map(|(other, _)| (*value, *other)))
             .unzip();
         let step = decimal_step(treated.iter().chain(&base).copied());
-        let (Ok(found), Some((_, unit))) =
-            (estimate(&treated, &base, step), values.values().next())
-        else {
+        let (Ok(found), Some((_, unit))) = (
+            estimate(&treated, &base, step, Looks::Once),
+            values.values().next(),
+        ) else {
             continue;
         };
         candidates.push((

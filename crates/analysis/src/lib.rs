@@ -24,6 +24,7 @@ pub mod caveats;
 pub mod censoring;
 mod comparisons;
 mod elsewhere;
+mod factorial;
 pub mod family;
 mod needed;
 pub mod observations;
@@ -33,6 +34,7 @@ mod ratio;
 mod recommend;
 pub mod scale;
 pub mod self_timed;
+mod sequential;
 pub mod stop;
 mod verdict;
 

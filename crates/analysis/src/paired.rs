@@ -17,6 +17,7 @@ use knobstat_stats::{Confidence, Degenerate, Interval};
 
 use crate::analysis::Method;
 use crate::ratio;
+use crate::sequential::Course;
 
 /// An estimated mean difference and how sure it is.
 #[derive(Clone, Debug, PartialEq)]
@@ -41,6 +42,17 @@ pub struct Estimate {
     distribution: StudentT,
     /// How it was come by.
     pub method: Method,
+    /// Its course over the blocks, where it is looked at after every one.
+    course: Option<Course>,
+}
+
+/// How often a comparison is looked at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Looks {
+    /// Once, when all planned blocks are done.
+    Once,
+    /// After every block, so that the experiment can stop when enough is known.
+    EveryBlock,
 }
 
 /// Estimates the mean of treatment minus baseline from values paired by block, read from a scale
@@ -52,6 +64,7 @@ pub fn estimate(
     treatment: &[f64],
     baseline: &[f64],
     step: Option<f64>,
+    looks: Looks,
 ) -> Result<Estimate, Degenerate> {
     let differences = differences(treatment, baseline)?;
     let n = differences.len();
@@ -79,6 +92,10 @@ pub fn estimate(
         });
     }
     let degrees_of_freedom = count - 1.0;
+    let (course, method) = match looks {
+        Looks::Once => (None, method),
+        Looks::EveryBlock => (Some(Course::of(&differences, step)), Method::EveryBlock),
+    };
     Ok(Estimate {
         treatment: treatment.to_vec(),
         baseline: baseline.to_vec(),
@@ -91,6 +108,7 @@ pub fn estimate(
         degrees_of_freedom,
         distribution: StudentT::new(degrees_of_freedom)?,
         method,
+        course,
     })
 }
 
@@ -102,6 +120,9 @@ impl Estimate {
 
     /// The two-sided p-value of there being no difference.
     pub fn p(&self) -> f64 {
+        if let Some(course) = &self.course {
+            return course.p();
+        }
         let distance = (self.difference.abs() - self.shift).max(0.0);
         (2.0 * self.beyond(distance)).min(1.0)
     }
@@ -109,12 +130,19 @@ impl Estimate {
     /// The one-sided p-value of the treatment being no better than the baseline, where `sign` is
     /// +1 when more is better and -1 when less is.
     pub fn p_of_not_better(&self, sign: f64) -> f64 {
+        if let Some(course) = &self.course {
+            let better = sign * self.difference > 0.0;
+            return if better { course.p() } else { 1.0 };
+        }
         self.beyond(sign * self.difference - self.shift)
     }
 
     /// The p-value of the difference being as large as `margin` or larger, either way: the larger
     /// of the two one-sided tests.
     pub fn p_of_not_within(&self, margin: f64) -> f64 {
+        if let Some(course) = &self.course {
+            return course.p_of_not_within(margin);
+        }
         self.beyond(margin - self.shift - self.difference.abs())
     }
 
@@ -131,8 +159,10 @@ impl Estimate {
 
     /// The interval of the mean difference; none where it overflows.
     pub fn interval(&self, confidence: Confidence) -> Option<Interval> {
-        let reach = self.reach(confidence);
-        let interval = Interval::around(self.difference, reach);
+        if let Some(course) = &self.course {
+            return course.interval(confidence);
+        }
+        let interval = Interval::around(self.difference, self.reach(confidence));
         (interval.low.is_finite() && interval.high.is_finite()).then_some(interval)
     }
 
@@ -150,7 +180,7 @@ impl Estimate {
                 ratio::relative_change(&self.treatment, &self.baseline, self.critical(confidence))?
                     .scaled(100.0)
             }
-            Method::PairedTOnScale => self
+            Method::PairedTOnScale | Method::EveryBlock => self
                 .interval(confidence)?
                 .scaled(100.0 / self.baseline_mean.abs()),
         };
@@ -177,7 +207,7 @@ mod tests {
 
     #[test]
     fn agrees_with_the_plain_paired_test_on_a_fine_scale() {
-        let found = estimate(&B, &A, Some(0.00025)).unwrap();
+        let found = estimate(&B, &A, Some(0.00025), Looks::Once).unwrap();
         assert_eq!(found.method, Method::PairedT);
         assert!((found.p() / 0.000_106_060_088_944_410_2 - 1.0).abs() < 1e-9);
         assert!((found.p_of_not_better(-1.0) * 2.0 / found.p() - 1.0).abs() < 1e-12);
@@ -185,12 +215,12 @@ mod tests {
 
     #[test]
     fn constants_far_apart_differ_and_constants_a_step_apart_do_not() {
-        let far = estimate(&[886.0; 3], &[513.0; 3], Some(1.0)).unwrap();
+        let far = estimate(&[886.0; 3], &[513.0; 3], Some(1.0), Looks::Once).unwrap();
         assert_eq!(far.method, Method::PairedTOnScale);
         assert!(far.p() < 1e-5, "{}", far.p());
-        let near = estimate(&[2.0; 3], &[1.0; 3], Some(1.0)).unwrap();
+        let near = estimate(&[2.0; 3], &[1.0; 3], Some(1.0), Looks::Once).unwrap();
         assert_eq!(near.p(), 1.0);
-        let same = estimate(&[951.0; 3], &[951.0; 3], Some(1.0)).unwrap();
+        let same = estimate(&[951.0; 3], &[951.0; 3], Some(1.0), Looks::Once).unwrap();
         assert_eq!(same.p(), 1.0);
     }
 
@@ -203,7 +233,7 @@ mod tests {
             ([951.0, 951.0, 951.0], [951.0, 950.0, 951.0]),
         ];
         for (a, b) in cells {
-            let found = estimate(&b, &a, Some(1.0)).unwrap();
+            let found = estimate(&b, &a, Some(1.0), Looks::Once).unwrap();
             for percent in [80.0, 95.0, 97.5, 99.0, 99.9] {
                 let confidence = Confidence::percent(percent).unwrap();
                 let undecided = found.p() > confidence.alpha();
@@ -218,14 +248,15 @@ mod tests {
     #[test]
     fn what_cannot_be_estimated_is_named() {
         assert_eq!(
-            estimate(&[1.0], &[2.0], None),
+            estimate(&[1.0], &[2.0], None, Looks::Once),
             Err(Degenerate::TooFew { needed: 2, got: 1 })
         );
         assert_eq!(
-            estimate(&[0.0; 3], &[0.0; 3], None),
+            estimate(&[0.0; 3], &[0.0; 3], None, Looks::Once),
             Err(Degenerate::ZeroVariance { n: 3, value: 0.0 })
         );
-        let about_zero = estimate(&[1.0, 2.0, 4.0], &[-1.0, 1.0, 0.0], Some(1.0)).unwrap();
+        let about_zero =
+            estimate(&[1.0, 2.0, 4.0], &[-1.0, 1.0, 0.0], Some(1.0), Looks::Once).unwrap();
         assert_eq!(about_zero.percent(), None);
         assert_eq!(about_zero.percent_interval(Confidence::PERCENT_95), None);
     }

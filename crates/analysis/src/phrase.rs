@@ -44,6 +44,18 @@ pub fn fixed(value: f64, decimals: usize) -> String {
     }
 }
 
+/// A number and its uncertainty, "11.611 ± 0.082": two digits of the latter, and the former with
+/// as many decimals.
+pub fn with_uncertainty(value: f64, uncertainty: f64, unit: &str) -> String {
+    let (value, uncertainty) = if value.abs() < 1e12 && uncertainty < 1e12 {
+        let decimals = decimals_for(uncertainty);
+        (fixed(value, decimals), fixed(uncertainty, decimals))
+    } else {
+        (significant(value, 4), significant(uncertainty, 2))
+    };
+    format!("{value}{unit} ± {uncertainty}{unit}")
+}
+
 /// A share in percent with its sign, to three digits: "+3.49 %".
 pub fn signed_percent(percent: f64) -> String {
     let text = significant(percent, 3);
@@ -158,6 +170,8 @@ mod tests {
         assert_eq!(short(1.5e300, 4), "1.5e300");
         assert_eq!(nanoseconds(279.4), "279 ns");
         assert_eq!(fixed(-0.001, 2), "0.00");
+        assert_eq!(with_uncertainty(-3.49091, 0.677, " %"), "-3.49 % ± 0.68 %");
+        assert_eq!(with_uncertainty(1.5e300, 2e299, ""), "1.500e300 ± 2.0e299");
         assert_eq!(decimals_for(0.0814), 3);
         assert_eq!(decimals_for(38.2), 0);
         assert_eq!(probability(0.0), "less than 1e-300");

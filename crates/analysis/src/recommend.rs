@@ -12,7 +12,7 @@ use knobstat_stats::summary::Summary;
 
 use crate::analysis::{Choice, Recommendation};
 use crate::censoring;
-use crate::comparisons::test;
+use crate::comparisons::{looks, test};
 use crate::family::Pair;
 use crate::needed::more_blocks;
 use crate::observations::Observed;
@@ -143,7 +143,7 @@ fn choose(
             treatment: leader,
             baseline: rival,
         };
-        let tested = test(pair, values, metric);
+        let tested = test(pair, values, metric, looks(&record.experiment));
         let held_down = censoring::limit(&values[rival]).is_some();
         let p = match &tested.estimate {
             Ok(estimate) if !held_down => (estimate.p_of_not_better(sign) * tests as f64).min(1.0),

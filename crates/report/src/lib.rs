@@ -13,7 +13,7 @@ mod text_width;
 
 pub use formats::{FORMATS, Format, Style};
 pub use report::{
-    AttemptRow, CaveatPart, ChoicePart, ComparisonPart, EffectPart, EvidencePart, ExperimentPart,
-    FactorPart, Levels, MetricPart, OmissionPart, RecommendationPart, Report, RunsPart,
-    TreatmentPart,
+    AttemptRow, CaveatPart, ChoicePart, ComparisonPart, EffectPart, Ends, EvidencePart,
+    ExperimentPart, FactorPart, Levels, MetricPart, OmissionPart, RecommendationPart, Report,
+    RunsPart, TreatmentPart,
 };

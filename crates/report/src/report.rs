@@ -70,6 +70,11 @@ impl Ends {
             .filter(|interval| interval.low.is_finite() && interval.high.is_finite())
             .map(|interval| Self(interval.low, interval.high))
     }
+
+    /// Half the distance of the ends.
+    pub fn half_width(self) -> f64 {
+        self.1 / 2.0 - self.0 / 2.0
+    }
 }
 
 /// What was asked for and how far it got.

@@ -10,7 +10,7 @@ pub(super) fn check(context: &Context) -> Vec<Caveat> {
     let record = context.record;
     let experiment = &record.experiment;
     let mut caveats = Vec::new();
-    if record.finished.is_none() {
+    if record.finished.is_none() && experiment.design.stop.is_none() {
         let planned =
             u64::from(record.plan.replicates) * record.plan.participating().count() as u64;
         let done: usize = context.values.iter().map(Vec::len).sum();
@@ -40,6 +40,12 @@ pub(super) fn check(context: &Context) -> Vec<Caveat> {
             sentence: "The correction asked for needs one error common to all treatments; the \
                        comparisons here have one each, so Holm's was used."
                 .to_owned(),
+        });
+    }
+    if let Some(reason) = context.effects_untested {
+        caveats.push(Caveat {
+            kind: "effects-untested",
+            sentence: reason.to_owned(),
         });
     }
     if experiment.analysis.correction == Correction::None && context.comparisons.len() > 1 {

@@ -74,6 +74,9 @@ fn record(
 }
 
 proptest! {
+    // A failure is printed with its values; it is to become a test of its own.
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
     #[test]
     fn every_format_renders(
         runs in prop::collection::vec(run(), 6..36),

@@ -3,12 +3,12 @@
 
 use std::fmt::Write;
 
-use knobstat_analysis::phrase::{decimals_for, fixed, probability, significant};
+use knobstat_analysis::phrase::{probability, significant, with_uncertainty};
 
 use super::Page;
 use super::names::Names;
 use crate::plots::dots::{self, Series};
-use crate::report::{ComparisonPart, Report, TreatmentPart};
+use crate::report::{ComparisonPart, Ends, Report, TreatmentPart};
 
 /// Plots are no wider than this: ministat's width.
 const WIDEST: usize = 78;
@@ -78,7 +78,7 @@ fn row(sign: char, treatment: &TreatmentPart) -> String {
         metric.mean,
         metric.sd,
     ] {
-        let number = number.map_or_else(|| "-".to_owned(), |number| eight_digits(number));
+        let number = number.map_or_else(|| "-".to_owned(), eight_digits);
         let _ = write!(text, " {number:>13}");
     }
     text.push('\n');
@@ -102,6 +102,22 @@ fn without_zeros(digits: &str) -> &str {
     }
 }
 
+/// An estimate with half its interval, or with both ends where it is not in the middle.
+fn estimate(value: f64, interval: Ends, unit: &str) -> String {
+    let half = interval.half_width();
+    let middle = interval.0 + half;
+    if (value - middle).abs() <= half / 20.0 {
+        with_uncertainty(value, half, unit)
+    } else {
+        format!(
+            "{}{unit} ({}{unit} to {}{unit})",
+            significant(value, 3),
+            significant(interval.0, 3),
+            significant(interval.1, 3)
+        )
+    }
+}
+
 /// A comparison in the shape of ministat's.
 fn lines(comparison: &ComparisonPart, report: &Report) -> String {
     let confidence = significant_percent(report.experiment.confidence);
@@ -110,25 +126,14 @@ fn lines(comparison: &ComparisonPart, report: &Report) -> String {
         "equivalent" => format!("Equivalent at {confidence} % confidence\n"),
         _ => format!("No difference proven at {confidence} % confidence\n"),
     };
-    if let (Some(difference), Some(interval)) = (comparison.difference, comparison.interval) {
-        let half = (interval.1 - interval.0) / 2.0;
-        let decimals = decimals_for(half);
-        let _ = writeln!(
-            text,
-            "\t{} ± {}",
-            fixed(difference, decimals),
-            fixed(half, decimals)
-        );
-    }
-    if let (Some(percent), Some(interval)) = (comparison.percent, comparison.percent_interval) {
-        let half = (interval.1 - interval.0) / 2.0;
-        let decimals = decimals_for(half);
-        let _ = writeln!(
-            text,
-            "\t{} % ± {} %",
-            fixed(percent, decimals),
-            fixed(half, decimals)
-        );
+    let differences = [
+        (comparison.difference, comparison.interval, ""),
+        (comparison.percent, comparison.percent_interval, " %"),
+    ];
+    for (value, interval, unit) in differences {
+        if let (Some(value), Some(interval)) = (value, interval) {
+            let _ = writeln!(text, "\t{}", estimate(value, interval, unit));
+        }
     }
     if let (Some(p), Some(adjusted), Some(method)) =
         (comparison.p, comparison.p_adjusted, comparison.method)

@@ -1,7 +1,7 @@
 //! Tables of values: a row per level of one factor, a column per level of another, every repeat
 //! in its cell and the mean with its interval beneath; a table for each combination of the rest.
 
-use knobstat_analysis::phrase::{decimals_for, fixed, significant};
+use knobstat_analysis::phrase::{decimals_for, fixed, significant, with_uncertainty};
 use knobstat_data::{Level, Treatment};
 
 use super::Page;
@@ -176,7 +176,7 @@ pub(super) fn values(metric: &MetricPart) -> Vec<String> {
         return shortest;
     }
     match metric.sd.filter(|sd| *sd > 0.0) {
-        Some(sd) if sd < 1e9 => {
+        Some(sd) if sd < 1e9 && metric.values.iter().all(|value| value.abs() < 1e12) => {
             let decimals = decimals_for(sd);
             metric
                 .values
@@ -198,15 +198,7 @@ pub(super) fn mean(metric: &MetricPart, treatment: &TreatmentPart) -> String {
         return "no mean".to_owned();
     };
     let mut text = match metric.interval {
-        Some(interval) => {
-            let half = (interval.1 - interval.0) / 2.0;
-            if half < 1e9 {
-                let decimals = decimals_for(half);
-                format!("{} ± {}", fixed(mean, decimals), fixed(half, decimals))
-            } else {
-                format!("{} ± {}", significant(mean, 4), significant(half, 2))
-            }
-        }
+        Some(interval) => with_uncertainty(mean, interval.half_width(), ""),
         None => {
             let value = values(metric).into_iter().next().unwrap_or_default();
             let remark = if metric.n == 1 {

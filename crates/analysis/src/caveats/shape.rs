@@ -1,0 +1,90 @@
+//! Treatments whose values fall into two clusters, lie far from the rest, or spread unlike those
+//! of the others.
+
+use knobstat_stats::anova::one_way;
+use knobstat_stats::health::{bimodality, outliers};
+use knobstat_stats::summary::median;
+
+use super::{Context, SURPRISING};
+use crate::analysis::Caveat;
+use crate::observations::Observed;
+use crate::phrase;
+
+pub(super) fn check(context: &Context) -> Vec<Caveat> {
+    let name = |index: usize| &context.record.plan.treatments[index].treatment;
+    let mut caveats = Vec::new();
+    let mut far: Vec<String> = Vec::new();
+    for (index, cell) in context.values.iter().enumerate() {
+        let values = plain(cell);
+        if let Ok(Some(modes)) = bimodality(&values) {
+            caveats.push(Caveat {
+                kind: "two-clusters",
+                sentence: format!(
+                    "The values of {} fall into two clusters, {} about {} and {} about {}: \
+                     something has two states there, and the mean describes neither.",
+                    name(index),
+                    modes.lower_count,
+                    phrase::significant(modes.lower, 4),
+                    values.len() - modes.lower_count,
+                    phrase::significant(modes.upper, 4),
+                ),
+            });
+        } else if let Ok(places) = outliers(&values) {
+            far.extend(places.into_iter().filter_map(|place| {
+                let observed = cell.get(place)?;
+                let value = phrase::significant(observed.value, 4);
+                Some(format!(
+                    "{value} in block {} of {}",
+                    observed.block + 1,
+                    name(index)
+                ))
+            }));
+        }
+    }
+    if !far.is_empty() {
+        caveats.push(Caveat {
+            kind: "outliers",
+            sentence: format!(
+                "Far from the rest {} {}; {} kept and counted.",
+                if far.len() == 1 { "lies" } else { "lie" },
+                phrase::list(&far, "and"),
+                if far.len() == 1 { "it is" } else { "they are" },
+            ),
+        });
+    }
+    caveats.extend(unequal_spread(context));
+    caveats
+}
+
+fn plain(cell: &[Observed]) -> Vec<f64> {
+    cell.iter().map(|observed| observed.value).collect()
+}
+
+/// Brown and Forsythe (1974): whether the distances from the medians differ between treatments.
+/// It concerns the main effects and interactions, whose tests have one error for all treatments.
+fn unequal_spread(context: &Context) -> Option<Caveat> {
+    if context.record.experiment.factors.len() < 2 || context.effects_untested.is_some() {
+        return None;
+    }
+    let distances: Vec<Vec<f64>> = context
+        .values
+        .iter()
+        .filter(|cell| !cell.is_empty())
+        .map(|cell| {
+            let values = plain(cell);
+            let centre = median(&values).unwrap_or(0.0);
+            values.iter().map(|value| (value - centre).abs()).collect()
+        })
+        .collect();
+    let groups: Vec<&[f64]> = distances.iter().map(Vec::as_slice).collect();
+    let found = one_way(&groups).ok()?;
+    (found.p <= SURPRISING).then(|| Caveat {
+        kind: "unequal-spread",
+        sentence: format!(
+            "Some treatments vary more than others (p = {}): the tests of factors and their \
+             interactions take one error for all and are rough here. The comparisons have an \
+             error each and are not touched.",
+            phrase::probability(found.p)
+        ),
+    })
+}
