@@ -10,7 +10,7 @@ use crate::support::{HZ_250, HZ_1000, clock_sources, turbo_boost};
 
 /// The 2007 experiment with what a run of its pacing loop tells, and with what its author could
 /// not have.
-fn clock_sources_with_evidence() -> Record {
+pub fn clock_sources_with_evidence() -> Record {
     let mut record = clock_sources(&HZ_250);
     let plan = record.plan.clone();
     for attempt in &mut record.attempts {

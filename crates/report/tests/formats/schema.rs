@@ -86,3 +86,67 @@ fn json_keeps_the_fields_of_its_schema() {
     assert_eq!(comparison["interval"].as_array().unwrap().len(), 2);
     assert_eq!(comparison["verdict"], "different");
 }
+
+/// Every field of every object, levels and the names of metrics left out.
+fn fields(value: &Value, found: &mut Vec<String>) {
+    match value {
+        Value::Object(object) => {
+            for (name, value) in object {
+                found.push(name.clone());
+                match name.as_str() {
+                    "levels" | "baseline" | "at" | "best" | "candidates" => {}
+                    "metrics" => value
+                        .as_object()
+                        .into_iter()
+                        .flat_map(|metrics| metrics.values())
+                        .for_each(|metric| fields(metric, found)),
+                    _ => fields(value, found),
+                }
+            }
+        }
+        Value::Array(values) => values.iter().for_each(|value| fields(value, found)),
+        _ => {}
+    }
+}
+
+#[test]
+fn every_field_is_documented() {
+    let documentation = include_str!("../../../../docs/report-json.md");
+    let text = rendered(&crate::published::clock_sources_with_evidence(), "json", 80);
+    let mut found = Vec::new();
+    fields(&serde_json::from_str(&text).unwrap(), &mut found);
+    assert!(found.len() > 500, "{}", found.len());
+    for name in found {
+        assert!(documentation.contains(&format!("`{name}`")), "{name}");
+    }
+}
+
+/// The kinds of caveats are words that programs read.
+#[test]
+fn every_caveat_is_documented() {
+    let documentation = include_str!("../../../../docs/reading-a-report.md");
+    let sources = [
+        include_str!("../../../analysis/src/caveats/carry_over.rs"),
+        include_str!("../../../analysis/src/caveats/design.rs"),
+        include_str!("../../../analysis/src/caveats/drift.rs"),
+        include_str!("../../../analysis/src/caveats/failures.rs"),
+        include_str!("../../../analysis/src/caveats/limits.rs"),
+        include_str!("../../../analysis/src/caveats/machine.rs"),
+        include_str!("../../../analysis/src/caveats/omissions.rs"),
+        include_str!("../../../analysis/src/caveats/scale.rs"),
+        include_str!("../../../analysis/src/caveats/shape.rs"),
+        include_str!("../../../analysis/src/caveats/stopwatch.rs"),
+        include_str!("../../../analysis/src/caveats/taints.rs"),
+    ];
+    for source in sources {
+        let kinds: Vec<&str> = source
+            .split("kind: \"")
+            .skip(1)
+            .filter_map(|rest| rest.split('"').next())
+            .collect();
+        assert!(!kinds.is_empty());
+        for kind in kinds {
+            assert!(documentation.contains(&format!("| `{kind}` |")), "{kind}");
+        }
+    }
+}
