@@ -10,6 +10,9 @@ const SEED: u64 = 0x6d69_6e69;
 /// Inputs in the default test; a hundred times more with `KNOBSTAT_LONG`.
 const INPUTS: u64 = 100_000;
 
+/// More than the inputs of all tests of this program need, in kB.
+const LARGEST_MEMORY: u64 = 64 * 1024;
+
 /// Pieces that mean something to a parser of numbers, lines or options.
 const PIECES: [&str; 36] = [
     "0",
@@ -96,12 +99,24 @@ fn random_case(random: &mut Generator) -> (Vec<OsString>, Files) {
     }
     if random.once_in(6) {
         let option = random.pick(&["-w", "-c", "-C", "-d", "--compat", "-", "-q", "-n"]);
-        let value = String::from_utf8_lossy(&soup(random, 5)).into_owned();
+        let mut value = soup(random, 5);
+        if option == "-w" {
+            // A plot is as wide as it is told to be.
+            value.truncate(4);
+        }
+        let value = String::from_utf8_lossy(&value).into_owned();
         arguments.insert(0, format!("{option}{value}").into());
     } else if random.once_in(2) {
         arguments.insert(0, random.pick(&["--compat=2015", "--compat=newest"]).into());
     }
     (arguments, files)
+}
+
+/// The largest memory of this process, in kB, where the system tells.
+fn peak_memory() -> Option<u64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find(|line| line.starts_with("VmHWM:"))?;
+    line.split_ascii_whitespace().nth(1)?.parse().ok()
 }
 
 #[test]
@@ -130,5 +145,9 @@ fn random_inputs_give_a_report_or_a_message() {
         }
     }
     println!("{reports} reports, {failures} failures");
+    if let Some(peak) = peak_memory() {
+        println!("peak memory {peak} kB");
+        assert!(peak < LARGEST_MEMORY, "small inputs take little memory");
+    }
     assert!(reports > 0 && failures > 0);
 }
