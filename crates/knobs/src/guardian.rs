@@ -13,18 +13,18 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::time::Duration;
 
 use knobstat_data::ExperimentId;
 use knobstat_sys::lock::MachineLock;
 use knobstat_sys::pidfd::PidFd;
 use knobstat_sys::root::Root;
-use knobstat_sys::{processes, session};
+use knobstat_sys::session;
 use thiserror::Error;
 
 use crate::files::RootedFiles;
 use crate::journal::Journal;
 use crate::knob::Refused;
+use crate::leftovers::end_left_over_processes;
 use crate::restore::{self, Options};
 use crate::state_directory::StateDirectory;
 
@@ -36,9 +36,6 @@ pub const MARK: &str = "KNOBSTAT_EXPERIMENT";
 
 /// What a guardian says when it stands.
 const READY: &str = "ready";
-
-/// How long a left-over process may take to end by itself once asked.
-const GRACE: Duration = Duration::from_secs(2);
 
 /// Why there is no guardian.
 #[derive(Debug, Error)]
@@ -260,8 +257,8 @@ fn stand<W: AsRef<OsStr>>(words: &[W]) -> Result<(Watch, Arguments), String> {
 }
 
 fn put_back(arguments: &Arguments) -> i32 {
-    // Nothing of an old run may live into the next, nor run while the machine is put back.
-    processes::end_marked(MARK, arguments.experiment.as_str(), GRACE);
+    // Nobody is left to be told which they were.
+    let _ = end_left_over_processes(&arguments.experiment);
     let Ok(root) = Root::laid_out(&arguments.root) else {
         return 3;
     };

@@ -5,20 +5,25 @@ use std::io;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use knobstat_data::ExperimentId;
 use knobstat_data::messages::{Refusal, RefusalKind, Restoration};
 use knobstat_sys::lock::MachineLock;
+use knobstat_sys::processes::{self, Process};
 use knobstat_sys::root::Root;
 use thiserror::Error;
 
 use crate::boot::boot_id;
 use crate::files::RootedFiles;
-use crate::guardian::GuardianError;
+use crate::guardian::{GuardianError, MARK};
 use crate::journal::{Journal, JournalError};
 use crate::refusal::refusal;
 use crate::restore;
 use crate::session::Options;
 use crate::state_directory::StateDirectory;
 use crate::taking::{Holder, Taking, take};
+
+/// How long a left-over process may take to end by itself once asked.
+const GRACE: Duration = Duration::from_secs(2);
 
 /// Why the machine could not be taken.
 #[derive(Debug, Error)]
@@ -146,6 +151,30 @@ pub fn lock(root: &Root, patience: Duration) -> Result<MachineLock, BeginError> 
     }
 }
 
+/// Ends what is left of the runs of an experiment that has ended, so that nothing of an old run
+/// lives into the next, nor runs while the machine is put back. A sentence where there was any.
+pub fn end_left_over_processes(experiment: &ExperimentId) -> Option<String> {
+    let ended = processes::end_marked(MARK, experiment.as_str(), GRACE);
+    let names = |processes: &[Process]| {
+        processes
+            .iter()
+            .map(|process| format!("{} ({})", process.name, process.pid))
+            .collect::<Vec<_>>()
+            .join(", ")
+    };
+    match (ended.ended.as_slice(), ended.remaining.as_slice()) {
+        ([], []) => None,
+        (gone, []) => Some(format!(
+            "ended what experiment {experiment} left running: {}",
+            names(gone)
+        )),
+        (_, remaining) => Some(format!(
+            "experiment {experiment} left processes running that could not be ended: {}",
+            names(remaining)
+        )),
+    }
+}
+
 /// Puts back what the journal names, given the lock.
 ///
 /// # Errors
@@ -165,7 +194,10 @@ pub fn put_back_leftovers(
             ..Restoration::default()
         });
     }
-    restore::restore(files, &mut journal, options)
+    let ended = end_left_over_processes(&journal.header().experiment);
+    let mut restoration = restore::restore(files, &mut journal, options)?;
+    restoration.put_back.splice(0..0, ended);
+    Ok(restoration)
 }
 
 /// A word about a journal of an earlier boot.

@@ -20,7 +20,7 @@ use crate::files::{Files, RootedFiles};
 use crate::guardian::{Arguments, Guardian};
 use crate::journal::{Header, Journal, JournalError};
 use crate::knob::{Knob, Refused};
-use crate::leftovers::{BeginError, lock, put_back_leftovers};
+use crate::leftovers::{BeginError, end_left_over_processes, lock, put_back_leftovers};
 use crate::owners::{self, Owner};
 use crate::restore;
 use crate::state_directory::StateDirectory;
@@ -128,6 +128,8 @@ impl Knobs {
         if !restoration.failed.is_empty() {
             return Err(BeginError::LeftBehind(restoration));
         }
+        // An experiment that is continued may have left something running and no journal.
+        let ended = end_left_over_processes(experiment);
         let agent = std::process::id();
         let arguments = Arguments {
             experiment: experiment.clone(),
@@ -148,6 +150,7 @@ impl Knobs {
         });
         let mut sentences = restoration.put_back;
         sentences.extend(restoration.left_alone);
+        sentences.extend(ended);
         Ok(sentences)
     }
 

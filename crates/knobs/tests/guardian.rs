@@ -216,6 +216,16 @@ impl Agent {
     }
 }
 
+/// What an experiment's run left running, out of reach of its group and session.
+fn left_over(experiment: &str) -> Child {
+    Command::new("setsid")
+        .args(["sleep", "1000"])
+        .env(guardian::MARK, experiment)
+        .stdin(Stdio::null())
+        .spawn()
+        .unwrap()
+}
+
 fn signal(name: &str, pid: u32) {
     let status = Command::new("kill")
         .args(["-s", name, &pid.to_string()])
@@ -245,13 +255,7 @@ fn an_agent_that_is_killed() {
     let machine = Machine::new();
     let mut agent = machine.agent("b1");
     agent.turn();
-    // What an experiment's run left running, out of reach of its group and session.
-    let mut left_over = Command::new("setsid")
-        .args(["sleep", "1000"])
-        .env(guardian::MARK, "b1")
-        .stdin(Stdio::null())
-        .spawn()
-        .unwrap();
+    let mut left_over = left_over("b1");
     agent.kill();
     assert!(agent.guardian.wait_ended(None).unwrap());
     machine.assert_back();
@@ -287,6 +291,7 @@ fn both_killed() {
     let machine = Machine::new();
     let mut agent = machine.agent("e1");
     agent.turn();
+    let mut left_over = left_over("e1");
     signal("KILL", agent.guardian_pid);
     assert!(agent.guardian.wait_ended(None).unwrap());
     agent.kill();
@@ -298,6 +303,8 @@ fn both_killed() {
     // The next experiment puts back what was left, says so, and goes on.
     let mut next = machine.agent("e2");
     assert!(next.said.contains("back to powersave"), "{}", next.said);
+    assert!(next.said.contains("ended what experiment e1 left"));
+    assert!(!left_over.wait().unwrap().success());
     assert_eq!(next.ask("release"), "released 0 failed");
     machine.assert_back();
     next.kill();
