@@ -88,7 +88,7 @@ fn every_level_that_a_laid_out_machine_offers_is_taken_and_put_back() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(32))]
+    #![proptest_config(ProptestConfig::with_cases(12))]
 
     #[test]
     fn any_treatments_on_a_laid_out_machine_are_put_back(
