@@ -8,7 +8,7 @@ use std::path::PathBuf;
 
 use thiserror::Error;
 
-use crate::spawn::Credentials;
+use crate::spawn::{Credentials, is_dumpable, set_dumpable};
 
 /// A user, as far as the machine's databases know one.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -248,6 +248,7 @@ pub fn become_user(credentials: &Credentials) -> io::Result<()> {
 /// Without root's rights to change identities. The parent-death signal of the calling process
 /// is cleared by the kernel.
 pub fn with_file_rights<T>(credentials: &Credentials, action: impl FnOnce() -> T) -> io::Result<T> {
+    let dumpable = is_dumpable();
     let own = rustix::process::getgroups()?;
     let (gid, uid) = (rustix::process::getegid(), rustix::process::geteuid());
     let own: Vec<u32> = own.into_iter().map(|group| group.as_raw()).collect();
@@ -256,9 +257,10 @@ pub fn with_file_rights<T>(credentials: &Credentials, action: impl FnOnce() -> T
     let result = changed.map(|()| action());
     set_file_identity(gid.as_raw(), uid.as_raw())?;
     set_thread_groups(&own)?;
-    // The kernel marks what has changed its identity as not to be dumped.
-    // SAFETY: sets a flag of this process.
-    unsafe { libc::prctl(libc::PR_SET_DUMPABLE, 1, 0, 0, 0) };
+    if dumpable {
+        // The kernel marks what has changed its identity as not to be dumped.
+        set_dumpable();
+    }
     result
 }
 

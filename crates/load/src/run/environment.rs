@@ -112,6 +112,14 @@ impl Environment {
             .map(|(_, value)| value.as_os_str())
     }
 
+    /// Its bytes as the kernel lays them out: names, values, signs of equality and zeros.
+    pub(super) fn size(&self) -> usize {
+        self.variables
+            .iter()
+            .map(|(name, value)| name.len() + value.len() + 2)
+            .sum()
+    }
+
     /// Every variable as `NAME=VALUE`.
     pub(super) fn words(&self) -> Vec<OsString> {
         self.variables

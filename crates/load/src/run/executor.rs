@@ -1,37 +1,33 @@
 //! Runs on this machine: what the bracket orders, done.
 
-use std::ffi::{OsStr, OsString};
 use std::io;
 use std::os::fd::BorrowedFd;
 use std::path::PathBuf;
 
 use knobstat_data::messages::{MissingProgram, Program, RunSpec};
 use knobstat_data::observation::{Failure, KnobReading, Outcome};
-use knobstat_data::{CpuList, Evidence, ExperimentId, Priority, RunResult, Unit};
+use knobstat_data::{CpuList, ExperimentId, RunResult};
 use knobstat_sys::clock::Stopwatch;
 use knobstat_sys::machine::configured_hz;
 use knobstat_sys::root::Root;
 use knobstat_sys::signals::become_subreaper;
-use knobstat_sys::spawn::{self, Lookup, Prepared, Scheduling, Settings, Status, find_program};
-use knobstat_sys::topology::CpuMask;
+use knobstat_sys::spawn::{Settings, Status};
 use knobstat_sys::user::{self, User, UserError};
 use thiserror::Error;
 
-use super::bracket::{Decoded, Hands, Step, bracket};
+use super::bracket::{Step, bracket};
 use super::environment::Environment;
+use super::hands::OnThisMachine;
 use super::process::{
-    SIGNAL_OF_PARENTS_DEATH, STEP_LIMIT_AFTER_INTERRUPT, StepEnd, Woken, end_group, in_words,
-    sleep_until_end,
+    STEP_LIMIT_AFTER_INTERRUPT, StepEnd, Woken, end_group, in_words, sleep_until_end,
 };
-use super::settle::{COOLING_LIMIT, Settled, settle};
 use super::streams::Streams;
+use super::surroundings::Surroundings;
 use super::survivors::Household;
-use super::timed::{HowTimed, Measured, Timed, Watch, time};
-use super::{MARK, identity};
 use crate::evidence::leader::Leader;
-use crate::evidence::{Samplers, Thermometer, evidence, harness, usage};
-use crate::launch::{Command, Launch, Output, Stream};
-use crate::workloads::{self, Ended, Workload, built_in};
+use crate::evidence::{Samplers, Thermometer};
+use crate::launch::{Launch, Output, Stream};
+use crate::workloads::{self, Workload};
 
 /// Why nothing can be run here.
 #[derive(Debug, Error)]
@@ -64,16 +60,13 @@ pub struct SpawnSettings {
 
 /// Runs workloads on this machine, one at a time, from one thread: its end ends the workload.
 pub struct Executor {
-    experiment: ExperimentId,
-    stopwatch: Stopwatch,
-    samplers: Samplers,
-    leader: Leader,
-    thermometer: Thermometer,
-    environment: Environment,
-    invoking: Option<User>,
-    directory: PathBuf,
-    itself: PathBuf,
-    hz: Option<u32>,
+    pub(super) surroundings: Surroundings,
+    pub(super) stopwatch: Stopwatch,
+    pub(super) samplers: Samplers,
+    pub(super) leader: Leader,
+    pub(super) thermometer: Thermometer,
+    /// The kernel's tick rate, where it tells.
+    pub(super) hz: Option<u32>,
     /// The children from before the treatment's setup, while a treatment is set up.
     before_set_up: Option<Household>,
 }
@@ -90,15 +83,17 @@ impl Executor {
     ) -> Result<Self, ExecutorError> {
         become_subreaper()?;
         Ok(Self {
-            experiment: experiment.clone(),
+            surroundings: Surroundings {
+                experiment: experiment.clone(),
+                environment: Environment::inherited(std::env::vars_os()),
+                invoking: user::behind_sudo(|name| std::env::var_os(name))?,
+                directory: std::env::current_dir()?,
+                itself: PathBuf::from("/proc/self/exe"),
+            },
             stopwatch,
             samplers: Samplers::new(),
             leader: Leader::new(),
             thermometer: Thermometer::find(root),
-            environment: Environment::inherited(std::env::vars_os()),
-            invoking: user::behind_sudo(|name| std::env::var_os(name))?,
-            directory: std::env::current_dir()?,
-            itself: PathBuf::from("/proc/self/exe"),
             hz: configured_hz(&Root::real()),
             before_set_up: None,
         })
@@ -106,7 +101,7 @@ impl Executor {
 
     /// Starts another program where a workload asks for this one.
     pub fn with_itself(mut self, program: impl Into<PathBuf>) -> Self {
-        self.itself = program.into();
+        self.surroundings.itself = program.into();
         self
     }
 
@@ -117,31 +112,17 @@ impl Executor {
 
     /// The user whom commands run as, where that is not the harness's own.
     pub fn workload_user(&self) -> Option<&User> {
-        self.invoking.as_ref()
+        self.surroundings.invoking.as_ref()
     }
 
     /// The names of inherited variables that commands do not get, or get changed.
     pub fn removed_variables(&self) -> &[String] {
-        &self.environment.removed
+        &self.surroundings.environment.removed
     }
 
     /// Whether a program cannot be started: it is looked up as a run would look it up.
     pub fn missing(&self, program: &Program) -> Option<MissingProgram> {
-        let directory = match &program.working_directory {
-            Some(directory) => self.directory.join(directory),
-            None => self.directory.clone(),
-        };
-        let path = program.path.as_ref().map(OsStr::new);
-        let path = path.or_else(|| self.environment.get("PATH"));
-        let not_executable = match find_program(OsStr::new(&program.name), path, &directory) {
-            Lookup::Found(_) => return None,
-            Lookup::Missing => false,
-            Lookup::NotExecutable(_) => true,
-        };
-        Some(MissingProgram {
-            name: program.name.clone(),
-            not_executable,
-        })
+        self.surroundings.missing(program)
     }
 
     /// The step before the first run of a treatment. What it leaves running is left alone until
@@ -220,11 +201,12 @@ impl Executor {
             verify,
             before_prepare,
             streams: None,
+            environment_size: 0,
         })
     }
 
     /// Runs a step, its output kept only for telling why it failed.
-    fn step(
+    pub(super) fn step(
         &self,
         step: Step,
         launch: &Launch,
@@ -241,7 +223,7 @@ impl Executor {
             return StepEnd::Done;
         };
         let start = || -> Result<_, String> {
-            let place = self.place(launch)?;
+            let place = self.surroundings.place(launch)?;
             let input = &Stream::Null;
             let streams = Streams::open(
                 input,
@@ -254,6 +236,7 @@ impl Executor {
                 ..place.settings()
             };
             let child = self
+                .surroundings
                 .prepare(command, &place, settings)?
                 .start()
                 .map_err(|error| error.to_string())?;
@@ -293,61 +276,6 @@ impl Executor {
             (Err(error), _) | (_, Err(error)) => StepEnd::Failed(error.to_string()),
         }
     }
-
-    /// Where and as whom the processes of a launch run.
-    fn place(&self, launch: &Launch) -> Result<Place, String> {
-        let user = identity::resolve(&launch.identity, self.invoking.as_ref())?;
-        let directory = match &launch.working_directory {
-            Some(directory) => self.directory.join(directory),
-            None => self.directory.clone(),
-        };
-        let mut environment = self.environment.clone();
-        if let Some(user) = &user {
-            environment.become_users(user);
-        }
-        for (name, value) in &launch.environment {
-            environment.set(name, value);
-        }
-        environment.set(MARK, self.experiment.as_str());
-        Ok(Place {
-            user,
-            directory,
-            environment,
-        })
-    }
-
-    fn prepare<'a>(
-        &self,
-        command: &Command,
-        place: &Place,
-        settings: Settings<'a>,
-    ) -> Result<Prepared<'a>, String> {
-        let (executable, name, arguments) = match command {
-            Command::Itself { arguments } => {
-                (self.itself.clone(), OsString::from("knobstat"), arguments)
-            }
-            Command::Program { name, arguments } => {
-                let path = place.environment.get("PATH");
-                let executable = match find_program(OsStr::new(name), path, &place.directory) {
-                    Lookup::Found(path) => path,
-                    Lookup::Missing => return Err(format!("there is no program {name}")),
-                    Lookup::NotExecutable(path) => {
-                        return Err(format!("{} is not executable", path.display()));
-                    }
-                };
-                (executable, OsString::from(name), arguments)
-            }
-        };
-        let arguments = std::iter::once(name)
-            .chain(arguments.iter().map(OsString::from))
-            .collect();
-        let program = spawn::Program {
-            executable,
-            arguments,
-            environment: place.environment.words(),
-        };
-        Prepared::new(program, settings).map_err(|error| error.to_string())
-    }
 }
 
 /// The workload of a cell and its launch.
@@ -359,203 +287,4 @@ fn launch_of(spec: &RunSpec) -> Result<(&'static dyn Workload, Launch), Failure>
         reason: error.to_string(),
     })?;
     Ok((workload, launch))
-}
-
-/// Where and as whom a process runs.
-struct Place {
-    user: Option<User>,
-    directory: PathBuf,
-    environment: Environment,
-}
-
-impl Place {
-    /// The settings that every process of an experiment has.
-    fn settings<'a>(&self) -> Settings<'a> {
-        Settings {
-            working_directory: Some(self.directory.clone()),
-            own_group: true,
-            parent_death_signal: Some(SIGNAL_OF_PARENTS_DEATH),
-            credentials: self.user.as_ref().map(|user| user.credentials.clone()),
-            ..Settings::default()
-        }
-    }
-}
-
-/// The bracket's hands.
-struct OnThisMachine<'a, V> {
-    executor: &'a mut Executor,
-    spec: &'a RunSpec,
-    workload: &'static dyn Workload,
-    launch: Launch,
-    spawn: &'a SpawnSettings,
-    interrupts: &'a [BorrowedFd<'a>],
-    verify: V,
-    before_prepare: Household,
-    /// Of the timed command, once it was started.
-    streams: Option<Streams>,
-}
-
-impl<V: FnMut() -> Vec<KnobReading>> Hands for OnThisMachine<'_, V> {
-    fn step(&mut self, step: Step, interrupted: bool) -> StepEnd {
-        self.executor
-            .step(step, &self.launch, self.interrupts, interrupted)
-    }
-
-    fn settle(&mut self) -> Settled {
-        settle(
-            self.spec,
-            &self.executor.thermometer,
-            COOLING_LIMIT,
-            self.interrupts,
-        )
-    }
-
-    fn verify(&mut self) -> Vec<KnobReading> {
-        (self.verify)()
-    }
-
-    fn time(&mut self) -> Timed {
-        self.try_to_time()
-            .unwrap_or_else(|reason| Timed::without_measurement(HowTimed::NotStarted(reason)))
-    }
-
-    fn decode(&mut self, timed: Timed) -> Decoded {
-        let mut decoded = Decoded {
-            outcome: Outcome::Ok,
-            metrics: Vec::new(),
-            evidence: Vec::new(),
-            times: timed.measured.as_ref().map(|found| found.times.clone()),
-            notes: timed.notes,
-        };
-        if let Some(measured) = &timed.measured {
-            decoded.evidence = self.evidence(measured);
-        }
-        match (self.failure(&timed.how), &timed.measured) {
-            (Some(outcome), _) => {
-                decoded.outcome = outcome;
-                let words = self.streams.as_ref().and_then(Streams::last_words);
-                decoded.notes.extend(
-                    words
-                        .filter(|_| decoded.outcome != Outcome::Interrupted)
-                        .map(|words| format!("its last words were \"{words}\"")),
-                );
-            }
-            (None, Some(measured)) => self.decode_output(measured, &mut decoded),
-            (None, None) => decoded.outcome = Outcome::Interrupted,
-        }
-        decoded
-    }
-
-    fn clear(&mut self) -> Vec<String> {
-        self.before_prepare.end_newcomers()
-    }
-}
-
-impl<V> OnThisMachine<'_, V> {
-    fn try_to_time(&mut self) -> Result<Timed, String> {
-        let place = self.executor.place(&self.launch)?;
-        let streams = Streams::open(
-            &self.launch.input,
-            &self.launch.output,
-            &place.directory,
-            place.user.as_ref(),
-        )?;
-        let cpus = self.spawn.cpus.as_ref().or(self.launch.cpus.as_ref());
-        let settings = Settings {
-            streams: streams.descriptors(),
-            cpus: cpus.map(|cpus| CpuMask::of(cpus.cpus())),
-            scheduling: self.launch.priority.map(|priority| match priority {
-                Priority::Nice(nice) => Scheduling::Nice(nice),
-                Priority::Fifo(priority) => Scheduling::Fifo(priority),
-            }),
-            no_address_randomization: self.spawn.no_aslr,
-            ..place.settings()
-        };
-        let mut prepared = self
-            .executor
-            .prepare(&self.launch.command, &place, settings)?;
-        let household = Household::now()
-            .map_err(|error| format!("processes cannot be looked after: {error}"))?;
-        let watch = Watch {
-            stopwatch: &self.executor.stopwatch,
-            samplers: &mut self.executor.samplers,
-            leader: &mut self.executor.leader,
-        };
-        let mut timed = time(watch, &mut prepared, self.interrupts, self.launch.timeout);
-        timed.notes.extend(household.end_newcomers());
-        drop(prepared);
-        self.streams = Some(streams);
-        Ok(timed)
-    }
-
-    /// What is not an end as it should be.
-    fn failure(&self, how: &HowTimed) -> Option<Outcome> {
-        let failure = match how {
-            HowTimed::Interrupted => return Some(Outcome::Interrupted),
-            HowTimed::NotStarted(reason) => Failure::Start {
-                reason: reason.clone(),
-            },
-            HowTimed::TimedOut(after) => Failure::TimedOut { after: *after },
-            HowTimed::Ended(Status::Signal {
-                signal,
-                core_dumped,
-            }) => Failure::Signal {
-                signal: *signal,
-                core_dumped: *core_dumped,
-            },
-            HowTimed::Ended(Status::Code(code)) if self.launch.allowed_exit.contains(code) => {
-                return None;
-            }
-            HowTimed::Ended(Status::Code(code)) => self
-                .reason_of_built_in()
-                .map_or(Failure::ExitCode(*code), |reason| Failure::Workload {
-                    reason,
-                }),
-        };
-        Some(Outcome::Failed(failure))
-    }
-
-    fn reason_of_built_in(&self) -> Option<String> {
-        if !matches!(self.launch.command, Command::Itself { .. }) {
-            return None;
-        }
-        let printed = self.streams.as_ref()?.stdout().ok()?;
-        built_in::reason_for_failure(&printed)
-    }
-
-    fn decode_output(&self, measured: &Measured, decoded: &mut Decoded) {
-        let nothing = || Err("it was not kept".to_owned());
-        let streams = self.streams.as_ref();
-        let ended = Ended {
-            times: measured.times.clone(),
-            granularity: self.executor.stopwatch.granularity().as_secs_f64(),
-            stdout: streams.map_or_else(nothing, Streams::stdout),
-            stderr: streams.map_or_else(nothing, Streams::stderr),
-        };
-        let found = self.workload.decode(self.spec, &ended);
-        decoded.metrics = found.metrics;
-        decoded.evidence.extend(found.evidence);
-        decoded.notes.extend(found.notes);
-        if let Some(failure) = found.failure {
-            decoded.outcome = Outcome::Failed(failure);
-        }
-    }
-
-    fn evidence(&self, measured: &Measured) -> Vec<Evidence> {
-        let executor = &*self.executor;
-        let Measured { usage, harness, .. } = measured;
-        let mut found = usage::decode(usage, harness.after.peak_resident, executor.hz);
-        found.extend(executor.leader.decode());
-        found.extend(harness::decode(harness));
-        let degrees = executor.thermometer.read().map(|celsius| celsius.0);
-        found.push(evidence(
-            "temperature.after",
-            "package",
-            Unit::CELSIUS,
-            degrees,
-        ));
-        found.extend(self.streams.iter().flat_map(Streams::evidence));
-        found.extend(executor.samplers.decode());
-        found
-    }
 }

@@ -5,10 +5,12 @@
 mod bracket;
 mod environment;
 mod executor;
+mod hands;
 mod identity;
 mod process;
 mod settle;
 mod streams;
+mod surroundings;
 mod survivors;
 mod timed;
 

@@ -129,6 +129,7 @@ fn a_run_is_verified_on_both_sides_and_has_its_metrics_and_evidence() {
         "pressure.cpu.some",
         "temperature.after",
         "output.null",
+        "environment.size",
     ] {
         assert!(
             result.evidence.iter().any(|one| one.key == key),

@@ -34,7 +34,7 @@ pub(super) fn probe() -> Result<(), NoCounter> {
     }
 }
 
-/// CPUID.80000007H:EDX[8], the promise of a constant rate in every state.
+/// Bit 8 of EDX of CPUID leaf 80000007H, the promise of a constant rate in every state.
 fn is_invariant() -> bool {
     const ADVANCED_POWER_MANAGEMENT: u32 = 0x8000_0007;
     __cpuid(0x8000_0000).eax >= ADVANCED_POWER_MANAGEMENT

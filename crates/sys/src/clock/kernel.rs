@@ -40,7 +40,7 @@ pub fn reported_resolution(clock: Clock) -> Duration {
     duration(rustix::time::clock_getres(clock.id()))
 }
 
-/// The smallest of the first [`STEPS`] steps that a clock is seen to make; `None` where it stood
+/// The smallest of the first steps that a clock is seen to make; `None` where it stood
 /// still for so many readings.
 pub fn observed_step(clock: Clock, readings: u32) -> Option<Duration> {
     let mut last = now(clock);

@@ -20,6 +20,7 @@ pub use find::{Lookup, find_program};
 pub use prepared::{
     Child, Credentials, EnvironmentError, Limit, Prepared, Program, Scheduling, Settings,
 };
+pub(crate) use prepared::{is_dumpable, set_dumpable};
 pub use wait::{Exited, Status, Usage};
 
 #[cfg(test)]

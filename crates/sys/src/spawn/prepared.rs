@@ -298,12 +298,12 @@ fn set_signal_mask(mask: *const u64, before: *mut u64) {
     };
 }
 
-fn is_dumpable() -> bool {
+pub(crate) fn is_dumpable() -> bool {
     // SAFETY: reads a flag of this process.
     unsafe { libc::prctl(libc::PR_GET_DUMPABLE, 0, 0, 0, 0) == 1 }
 }
 
-fn set_dumpable() {
+pub(crate) fn set_dumpable() {
     // SAFETY: sets a flag of this process.
     unsafe { libc::prctl(libc::PR_SET_DUMPABLE, 1, 0, 0, 0) };
 }

@@ -17,7 +17,8 @@ impl ChildStack {
     /// A fresh stack.
     pub(super) fn new() -> io::Result<Self> {
         let protection = libc::PROT_READ | libc::PROT_WRITE;
-        let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_STACK;
+        // Populated now, so that no page is missing while a stopwatch runs.
+        let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_STACK | libc::MAP_POPULATE;
         // SAFETY: a new anonymous mapping touches no memory that is in use.
         let start = unsafe { libc::mmap(std::ptr::null_mut(), SIZE, protection, flags, -1, 0) };
         let Some(start) = NonNull::new(start).filter(|start| start.as_ptr() != libc::MAP_FAILED)
