@@ -18,10 +18,22 @@ pub(super) struct Quota<'a> {
     pub count: u64,
     /// Raised when the time is over.
     pub stop: &'a AtomicBool,
+    /// Whether the time is long over: asked once in a while, because under a real-time priority
+    /// the thread that raises the flag may get no CPU as long as this one runs.
+    pub overdue: &'a dyn Fn() -> bool,
+    /// How often the end was looked for.
+    pub looks: u32,
 }
 
+/// So many looks at the flag for one at the time.
+const LOOKS_PER_TIME: u32 = 256;
+
 impl Quota<'_> {
-    fn left(&self, sent: u64) -> u64 {
+    fn left(&mut self, sent: u64) -> u64 {
+        self.looks = self.looks.wrapping_add(1);
+        if self.looks.is_multiple_of(LOOKS_PER_TIME) && (self.overdue)() {
+            self.stop.store(true, Ordering::Relaxed);
+        }
         if self.stop.load(Ordering::Relaxed) {
             0
         } else {
@@ -54,7 +66,7 @@ impl<C: Clock> Readings<C> {
 pub(super) fn unpaced(
     outlet: &mut impl Outlet,
     readings: &mut Readings<impl Clock>,
-    quota: &Quota,
+    quota: &mut Quota,
 ) -> Result<u64, OutletError> {
     let mut sent = 0;
     loop {
@@ -97,7 +109,7 @@ pub(super) fn scheduled(
     readings: &mut Readings<impl Clock>,
     waiting: &mut impl Waiting,
     packets_per_second: f64,
-    quota: &Quota,
+    quota: &mut Quota,
 ) -> Result<Keeping, OutletError> {
     let mut keeping = Keeping {
         sent: 0,
@@ -152,7 +164,7 @@ pub(super) fn iperf2_2007(
     outlet: &mut impl Outlet,
     readings: &mut Readings<impl Clock>,
     per_packet_microseconds: u64,
-    quota: &Quota,
+    quota: &mut Quota,
 ) -> Result<Waits, OutletError> {
     let mut waits = Waits {
         sent: 0,

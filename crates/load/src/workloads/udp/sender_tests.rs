@@ -85,7 +85,31 @@ fn clock(world: &World, step: u64, reading_cost: u64) -> Readings<SteppingClock<
 }
 
 fn exactly(count: u64, stop: &AtomicBool) -> Quota<'_> {
-    Quota { count, stop }
+    Quota {
+        count,
+        stop,
+        overdue: &|| false,
+        looks: 0,
+    }
+}
+
+#[test]
+fn a_sender_whose_flag_nobody_raises_ends_when_the_time_is_long_over() {
+    let (world, stop) = (World::new(), AtomicBool::new(false));
+    let mut outlet = CostlyOutlet {
+        world: &world,
+        capacity: 4,
+        cost: 1000,
+    };
+    let limit = world.nanoseconds.get() + 50_000_000;
+    let overdue = || world.nanoseconds.get() > limit;
+    let mut quota = Quota {
+        overdue: &overdue,
+        ..exactly(u64::MAX, &stop)
+    };
+    let mut readings = clock(&world, 1, 1000);
+    let sent = unpaced(&mut outlet, &mut readings, &mut quota).unwrap();
+    assert!((50_000..60_000).contains(&sent), "{sent}");
 }
 
 #[test]
@@ -99,7 +123,7 @@ fn a_count_is_kept_whatever_the_batches() {
         };
         let mut readings = clock(&world, 1, 0);
         assert_eq!(
-            unpaced(&mut outlet, &mut readings, &exactly(10, &stop)).unwrap(),
+            unpaced(&mut outlet, &mut readings, &mut exactly(10, &stop)).unwrap(),
             10
         );
         assert_eq!(world.numbers.get(), 10);
@@ -120,7 +144,7 @@ fn an_unpaced_sender_reads_the_clock_as_often_as_asked_and_no_more() {
             ..clock(&world, 1, 30)
         };
         let before = world.nanoseconds.get();
-        unpaced(&mut outlet, &mut readings, &exactly(1000, &stop)).unwrap();
+        unpaced(&mut outlet, &mut readings, &mut exactly(1000, &stop)).unwrap();
         assert_eq!(world.nanoseconds.get() - before, 1000 * cost);
     }
 }
@@ -134,12 +158,12 @@ fn a_raised_flag_ends_every_loop() {
         cost: 1,
     };
     let mut readings = clock(&world, 1, 1);
-    let quota = exactly(u64::MAX, &stop);
-    assert_eq!(unpaced(&mut outlet, &mut readings, &quota).unwrap(), 0);
-    let keeping = scheduled(&mut outlet, &mut readings, &mut &world, 1e6, &quota).unwrap();
+    let mut quota = exactly(u64::MAX, &stop);
+    assert_eq!(unpaced(&mut outlet, &mut readings, &mut quota).unwrap(), 0);
+    let keeping = scheduled(&mut outlet, &mut readings, &mut &world, 1e6, &mut quota).unwrap();
     assert_eq!(keeping.sent, 0);
     assert_eq!(
-        iperf2_2007(&mut outlet, &mut readings, 5, &quota)
+        iperf2_2007(&mut outlet, &mut readings, 5, &mut quota)
             .unwrap()
             .sent,
         0
@@ -161,7 +185,7 @@ fn a_schedule_that_can_be_kept_is_kept_to_the_count_and_the_gap() {
         &mut readings,
         &mut &world,
         10_000.0,
-        &exactly(1000, &stop),
+        &mut exactly(1000, &stop),
     )
     .unwrap();
     assert_eq!((keeping.sent, keeping.late), (1000, 0));
@@ -185,7 +209,7 @@ fn a_schedule_on_a_coarse_clock_goes_in_bursts_and_says_that_they_are_late() {
         &mut readings,
         &mut &world,
         10_000.0,
-        &exactly(400, &stop),
+        &mut exactly(400, &stop),
     )
     .unwrap();
     assert_eq!(keeping.sent, 400);
@@ -207,7 +231,7 @@ fn a_schedule_that_cannot_be_kept_sends_as_fast_as_it_goes() {
         &mut readings,
         &mut &world,
         1e6,
-        &exactly(1000, &stop),
+        &mut exactly(1000, &stop),
     )
     .unwrap();
     assert_eq!(keeping.sent, 1000);
@@ -237,7 +261,7 @@ fn of_2007(size: u64, step: u64, cost: u64, capacity: usize, count: u64) -> Of20
         &mut outlet,
         &mut readings,
         per_packet,
-        &exactly(count, &stop),
+        &mut exactly(count, &stop),
     )
     .unwrap();
     assert_eq!(waits.sent, count);
@@ -308,7 +332,7 @@ fn at_64_bytes_the_loop_of_2007_never_waits_and_pays_for_its_readings() {
         };
         let mut readings = clock(&world, 1000, reading_cost);
         let before = world.nanoseconds.get();
-        let waits = iperf2_2007(&mut outlet, &mut readings, 0, &exactly(1000, &stop)).unwrap();
+        let waits = iperf2_2007(&mut outlet, &mut readings, 0, &mut exactly(1000, &stop)).unwrap();
         assert_eq!(waits.packets.total(), 0);
         (world.nanoseconds.get() - before) / 1000
     };
@@ -328,7 +352,7 @@ proptest! {
         let mut outlet = CostlyOutlet { world: &world, capacity, cost };
         let mut readings = clock(&world, step, 20_000);
         let keeping =
-            scheduled(&mut outlet, &mut readings, &mut &world, rate, &exactly(count, &stop))
+            scheduled(&mut outlet, &mut readings, &mut &world, rate, &mut exactly(count, &stop))
                 .unwrap();
         prop_assert_eq!(keeping.sent, count);
         prop_assert!(keeping.late <= count);
@@ -337,7 +361,7 @@ proptest! {
         world.numbers.set(0);
         let per_packet = microseconds_per_packet(rate);
         let waits =
-            iperf2_2007(&mut outlet, &mut readings, per_packet, &exactly(count, &stop)).unwrap();
+            iperf2_2007(&mut outlet, &mut readings, per_packet, &mut exactly(count, &stop)).unwrap();
         prop_assert_eq!(waits.sent, count);
         prop_assert!(waits.packets.total() <= count);
     }

@@ -116,32 +116,34 @@ pub(super) fn let_go(setting: Setting) -> Result<(Sent, Heard), RunError> {
     })
 }
 
-/// Sleeps for the duration, or until the sender is done by itself.
+/// Sleeps until the time is over, or the sender is done by itself.
 fn sleep_until_over(setting: Setting, finished: &mpsc::Receiver<()>) {
-    let Setting {
-        options,
-        pacing_clock,
-        ..
-    } = setting;
-    match options.length {
-        Length::Count(_) => {
-            // Nothing is ever sent: the sender drops its end when it is done.
+    // Nothing is ever sent: the sender drops its end when it is done.
+    match setting.time_limit() {
+        None => {
             let _ = finished.recv();
         }
-        Length::Duration(duration) => {
+        Some(limit) => match finished.recv_timeout(limit) {
+            Ok(()) | Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => {}
+        },
+    }
+}
+
+impl Setting<'_> {
+    /// When a sender is stopped that is not done by itself; absent where it ends with its count.
+    fn time_limit(&self) -> Option<Duration> {
+        let Length::Duration(duration) = self.options.length else {
+            return None;
+        };
+        Some(match self.options.pacing {
             // A schedule that is kept ends with its count; on a clock that moves in steps a
             // little later than the duration.
-            let step = pacing_clock
-                .and_then(|clock| clock.step_nanoseconds)
-                .unwrap_or(0);
-            let grace = match options.pacing {
-                Pacing::Schedule(_) => GRACE + Duration::from_nanos(2 * step),
-                Pacing::Unpaced | Pacing::Iperf2(_) => Duration::ZERO,
-            };
-            match finished.recv_timeout(duration + grace) {
-                Ok(()) | Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => {}
+            Pacing::Schedule(_) => {
+                let step = self.pacing_clock.and_then(|clock| clock.step_nanoseconds);
+                duration + GRACE + Duration::from_nanos(2 * step.unwrap_or(0))
             }
-        }
+            Pacing::Unpaced | Pacing::Iperf2(_) => duration,
+        })
     }
 }
 

@@ -64,16 +64,24 @@ pub(super) fn send(
         Pacing::Schedule(_) => sleep_margin(),
         Pacing::Unpaced | Pacing::Iperf2(_) => Duration::ZERO,
     };
-    let quota = Quota {
-        count: count(options),
-        stop,
-    };
     if !gate.pass() {
         return Ok(None);
     }
     let began = (stopwatch.read(), thread_cpu_time());
+    let limit = setting.time_limit().map(|limit| limit + LATEST_STOP);
+    let overdue =
+        || limit.is_some_and(|limit| stopwatch.between(began.0, stopwatch.read()) > limit);
+    let mut quota = Quota {
+        count: count(options),
+        stop,
+        overdue: &overdue,
+        looks: 0,
+    };
     let (count, kind) = match options.pacing {
-        Pacing::Unpaced => (sender::unpaced(&mut outlet, &mut readings, &quota)?, None),
+        Pacing::Unpaced => (
+            sender::unpaced(&mut outlet, &mut readings, &mut quota)?,
+            None,
+        ),
         Pacing::Schedule(rate) => {
             let mut waiting = SleepThenSpin {
                 margin: margin.as_nanos() as u64,
@@ -81,12 +89,12 @@ pub(super) fn send(
                 began: began.0,
             };
             let keeping =
-                sender::scheduled(&mut outlet, &mut readings, &mut waiting, rate, &quota)?;
+                sender::scheduled(&mut outlet, &mut readings, &mut waiting, rate, &mut quota)?;
             (keeping.sent, Some((rate, schedule_figures(&keeping, rate))))
         }
         Pacing::Iperf2(rate) => {
             let per_packet = microseconds_per_packet(rate);
-            let waits = sender::iperf2_2007(&mut outlet, &mut readings, per_packet, &quota)?;
+            let waits = sender::iperf2_2007(&mut outlet, &mut readings, per_packet, &mut quota)?;
             let step = pacing_clock.and_then(|clock| clock.step_nanoseconds);
             let kind = PacerKind::Iperf2 {
                 microseconds_per_packet: per_packet,
@@ -112,6 +120,9 @@ pub(super) fn send(
         }),
     }))
 }
+
+/// How long after its time a sender stops where nobody stopped it.
+const LATEST_STOP: Duration = Duration::from_millis(50);
 
 /// The datagrams after which a sender is done by itself.
 fn count(options: &Options) -> u64 {
