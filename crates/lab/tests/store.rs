@@ -79,7 +79,7 @@ fn a_list_counts_what_was_run() {
     assert_eq!(list[0].ok, count("ok", false));
     assert_eq!(list[0].tainted, count("tainted", false));
     assert_eq!(list[0].failed, count("failed", true));
-    assert!(list[0].tainted > 0 && list[0].failed > 0);
+    assert!(list[0].ok > 0 && list[0].tainted > 0 && list[0].failed > 0);
     assert_eq!(
         (list[0].name.as_str(), list[0].host.as_deref()),
         ("clock sources", Some("host"))
@@ -347,4 +347,36 @@ fn the_usual_place_follows_the_xdg_directories() {
         Path::new("/home/user/.local/share/knobstat/store.db")
     );
     assert!(matches!(place(&[("HOME", "")]), Err(StoreError::NoPlace)));
+}
+
+#[test]
+fn the_query_of_the_documentation_finds_the_observations() {
+    let (_directory, mut store) = new_store();
+    let record = record_with_attempts(1);
+    store.create(&record).unwrap();
+    let documentation = include_str!("../../../docs/store.md");
+    let (_, query) = documentation.split_once("```sql\n").unwrap();
+    let (query, _) = query.split_once("```").unwrap();
+    let query = query
+        .replace("clock sources revisited", "clock sources")
+        .replace("'throughput'", "'wall'");
+    let connection = Connection::open(store.path()).unwrap();
+    let mut statement = connection.prepare(&query).unwrap();
+    let found: Vec<(String, f64)> = statement
+        .query_map([], |row| Ok((row.get(0)?, row.get(1)?)))
+        .unwrap()
+        .collect::<Result<_, _>>()
+        .unwrap();
+    let expected: Vec<(String, f64)> = record
+        .attempts
+        .iter()
+        .filter(|attempt| attempt.is_observation())
+        .map(|attempt| {
+            let planned = &record.plan.treatments[attempt.treatment];
+            let level = planned.treatment.level("clocksource").unwrap();
+            (level.to_string(), attempt.result.metrics[0].value)
+        })
+        .collect();
+    assert!(!expected.is_empty());
+    assert_eq!(found, expected);
 }

@@ -240,7 +240,13 @@ impl Chance {
 /// field.
 pub fn record_with_attempts(byte: u8) -> Record {
     let mut record = record(experiment(&["tsc", "hpet"], 2, 1), byte);
-    let outcomes = [Outcome::Ok, tainted(), failed(), Outcome::Interrupted];
+    let outcomes = [
+        Outcome::Ok,
+        tainted(),
+        failed(),
+        Outcome::Ok,
+        Outcome::Interrupted,
+    ];
     let runs: Vec<PlannedRun> = record.plan.runs().collect();
     for (sequence, run) in (0..).zip(&runs) {
         let outcome = outcomes[sequence as usize % outcomes.len()].clone();
