@@ -68,8 +68,16 @@ mod tests {
     use super::*;
     use crate::tests::paired::paired_t;
     use proptest::prelude::*;
+    use proptest::test_runner::RngSeed;
 
     proptest! {
+    #![proptest_config(ProptestConfig {
+        cases: 256,
+        rng_seed: RngSeed::Fixed(3),
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    })]
+
         #[test]
         fn holm_intervals_agree_with_holm(
             samples in prop::collection::vec(prop::collection::vec(-1.0f64..3.0, 3..8), 1..6),

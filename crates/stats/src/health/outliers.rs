@@ -5,7 +5,8 @@ use crate::summary::{mean_absolute_deviation, median, median_absolute_deviation}
 
 /// The places of values whose modified z-score exceeds 3.5: distance from the median over
 /// 1.4826 times the median absolute deviation, or, where more than half of the values are equal,
-/// over 1.2533 times the mean absolute deviation (Iglewicz and Hoaglin 1993).
+/// over 1.2533 times the mean absolute deviation (Iglewicz and Hoaglin 1993). One normal series in
+/// ten has such a value by chance.
 ///
 /// # Errors
 /// When there are fewer than four values or one is not finite. Equal values have no outlier.

@@ -25,7 +25,8 @@ impl MixtureScale {
 }
 
 impl Default for MixtureScale {
-    /// g = 1: effects of about one standard deviation of the block differences.
+    /// g = 1: effects of about one standard deviation of the block differences. At 5 % an effect of
+    /// 0.3 / 0.5 / 1 / 2 of them then takes 112 / 41 / 13 / 7 blocks on average (simulated).
     fn default() -> Self {
         Self(1.0)
     }

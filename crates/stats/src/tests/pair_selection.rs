@@ -72,8 +72,16 @@ pub(super) fn walsh_average(sorted: &[f64], k: u64) -> f64 {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+    use proptest::test_runner::RngSeed;
 
     proptest! {
+    #![proptest_config(ProptestConfig {
+        cases: 128,
+        rng_seed: RngSeed::Fixed(4),
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    })]
+
         #[test]
         fn the_same_as_sorting_all_pairs(
             a in prop::collection::vec(-100i32..100, 1..12),
