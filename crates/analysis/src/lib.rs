@@ -20,7 +20,7 @@
 mod analyse;
 mod analysis;
 mod cause;
-pub mod caveats;
+mod caveats;
 pub mod censoring;
 mod comparisons;
 mod elsewhere;

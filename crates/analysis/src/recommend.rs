@@ -64,36 +64,26 @@ pub(crate) fn recommend(record: &Record, values: &[Vec<Observed>]) -> Recommenda
     }
     let chosen = chosen_factors(record);
     let mut combinations: Vec<(Treatment, Vec<usize>)> = Vec::new();
-    for (index, planned) in record.plan.treatments.iter().enumerate() {
-        if planned.omitted.is_some() {
-            continue;
-        }
-        let at = planned.treatment.without(&chosen);
+    for (index, treatment) in record.plan.participating() {
+        let at = treatment.without(&chosen);
         match combinations.iter_mut().find(|(known, _)| *known == at) {
             Some((_, members)) => members.push(index),
             None => combinations.push((at, vec![index])),
         }
     }
-    let tests: usize = combinations
-        .iter()
-        .map(|(_, members)| members.len().saturating_sub(1))
-        .sum();
-    let alpha = 1.0 - record.experiment.analysis.confidence.0;
+    let selection = Selection {
+        record,
+        values,
+        chosen,
+        tests: combinations
+            .iter()
+            .map(|(_, members)| members.len() - 1)
+            .sum(),
+        alpha: 1.0 - record.experiment.analysis.confidence.0,
+    };
     let choices: Vec<Choice> = combinations
         .into_iter()
-        .map(|(at, members)| {
-            let short = |index: usize| {
-                let levels = &record.plan.treatments[index].treatment;
-                Treatment::new(
-                    levels
-                        .settings
-                        .iter()
-                        .filter(|setting| chosen.contains(&setting.factor.as_str()))
-                        .cloned(),
-                )
-            };
-            choose(at, &members, &short, record, values, tests, alpha)
-        })
+        .map(|(at, members)| selection.choose(at, &members))
         .collect();
     Recommendation {
         sentence: overall(&choices),
@@ -101,99 +91,155 @@ pub(crate) fn recommend(record: &Record, values: &[Vec<Observed>]) -> Recommenda
     }
 }
 
-/// The choice under one combination.
-fn choose(
-    at: Treatment,
-    members: &[usize],
-    short: &dyn Fn(usize) -> Treatment,
-    record: &Record,
-    values: &[Vec<Observed>],
+/// What all choices of an experiment share.
+struct Selection<'a> {
+    record: &'a Record,
+    values: &'a [Vec<Observed>],
+    /// The factors among whose levels a choice is wanted.
+    chosen: Vec<&'a str>,
+    /// How many tests the whole recommendation makes.
     tests: usize,
     alpha: f64,
-) -> Choice {
-    let metric = &record.experiment.analysis.metric;
-    let sign = sign(metric.better);
-    let mean = |index: usize| {
-        let of_cell: Vec<f64> = values[index]
-            .iter()
-            .map(|observed| observed.value)
-            .collect();
-        Summary::of(&of_cell).map(|summary| summary.mean * sign)
-    };
-    let leader = members
-        .iter()
-        .filter_map(|index| mean(*index).map(|mean| (*index, mean)))
-        .reduce(|best, next| if next.1 > best.1 { next } else { best })
-        .map(|(index, _)| index);
-    let prefix = phrase::at(&at);
-    let Some(leader) = leader else {
-        return Choice {
-            candidates: members.iter().map(|index| short(*index)).collect(),
-            best: None,
-            p_adjusted: None,
-            sentence: phrase::capitalised(&format!("{prefix}nothing was measured.")),
+}
+
+/// What is left of the members of a combination once the best by its mean has met its rivals.
+struct Contest {
+    leader: usize,
+    /// The leader and every rival that may be as good.
+    candidates: Vec<usize>,
+    largest_p: f64,
+    /// For each rival that is not out and was not held down, the blocks that would likely put it
+    /// out.
+    waits: Vec<Option<u64>>,
+}
+
+impl Selection<'_> {
+    /// The choice under one combination.
+    fn choose(&self, at: Treatment, members: &[usize]) -> Choice {
+        let prefix = phrase::at(&at);
+        let Some(contest) = self.contest(members) else {
+            return Choice {
+                candidates: members.iter().map(|index| self.levels(*index)).collect(),
+                best: None,
+                p_adjusted: None,
+                sentence: phrase::capitalised(&format!("{prefix}nothing was measured.")),
+                at,
+            };
+        };
+        let only = members.len() == 1;
+        let best = (contest.candidates.len() == 1 && !only).then(|| self.levels(contest.leader));
+        let leader = phrase::levels(&self.levels(contest.leader));
+        let sentence = if only {
+            format!("{prefix}only {leader} was measured, so there is no choice.")
+        } else if best.is_some() {
+            format!("{prefix}choose {leader}.")
+        } else {
+            self.undecided(&prefix, &contest)
+        };
+        Choice {
             at,
-        };
-    };
-    let mut candidates = vec![leader];
-    let mut largest_p = 0.0_f64;
-    let mut waits = Vec::new();
-    for &rival in members.iter().filter(|member| **member != leader) {
-        let pair = Pair {
-            treatment: leader,
-            baseline: rival,
-        };
-        let tested = test(pair, values, metric, looks(&record.experiment));
-        let held_down = censoring::limit(&values[rival]).is_some();
-        let p = match &tested.estimate {
-            Ok(estimate) if !held_down => (estimate.p_of_not_better(sign) * tests as f64).min(1.0),
-            _ => 1.0,
-        };
-        largest_p = largest_p.max(p);
-        if p > alpha {
-            candidates.push(rival);
-            if !held_down {
-                waits.push(tested.estimate.as_ref().ok().and_then(|estimate| {
-                    more_blocks(
-                        estimate.blocks(),
-                        estimate.difference.abs() - estimate.shift,
-                        estimate.sd,
-                        2.0 * alpha / tests.max(1) as f64,
-                    )
-                }));
-            }
+            best,
+            candidates: contest
+                .candidates
+                .iter()
+                .map(|index| self.levels(*index))
+                .collect(),
+            p_adjusted: (!only).then_some(contest.largest_p),
+            sentence: phrase::capitalised(&sentence),
         }
     }
-    candidates.sort_unstable();
-    let names: Vec<String> = candidates
-        .iter()
-        .map(|index| phrase::levels(&short(*index)))
-        .collect();
-    let only = members.len() == 1;
-    let best = (candidates.len() == 1 && !only).then(|| short(leader));
-    let sentence = if only {
-        format!(
-            "{prefix}only {} was measured, so there is no choice.",
-            names[0]
+
+    /// The levels of a treatment among which a choice is wanted.
+    fn levels(&self, index: usize) -> Treatment {
+        let settings = &self.record.plan.treatments[index].treatment.settings;
+        Treatment::new(
+            settings
+                .iter()
+                .filter(|setting| self.chosen.contains(&setting.factor.as_str()))
+                .cloned(),
         )
-    } else if best.is_some() {
-        format!("{prefix}choose {}.", names[0])
-    } else {
-        let limits: Vec<&str> = candidates
+    }
+
+    /// The member with the best mean; none where nothing was measured.
+    fn leader(&self, members: &[usize], sign: f64) -> Option<usize> {
+        let mean = |index: usize| {
+            let values: Vec<f64> = self.values[index].iter().map(|seen| seen.value).collect();
+            Summary::of(&values).map(|summary| summary.mean * sign)
+        };
+        members
             .iter()
-            .filter_map(|index| censoring::limit(&values[*index]))
+            .filter_map(|index| mean(*index).map(|mean| (*index, mean)))
+            .reduce(|best, next| if next.1 > best.1 { next } else { best })
+            .map(|(index, _)| index)
+    }
+
+    fn contest(&self, members: &[usize]) -> Option<Contest> {
+        let experiment = &self.record.experiment;
+        let metric = &experiment.analysis.metric;
+        let sign = sign(metric.better);
+        let leader = self.leader(members, sign)?;
+        let mut contest = Contest {
+            leader,
+            candidates: vec![leader],
+            largest_p: 0.0,
+            waits: Vec::new(),
+        };
+        for &rival in members.iter().filter(|member| **member != leader) {
+            let pair = Pair {
+                treatment: leader,
+                baseline: rival,
+            };
+            let tested = test(pair, self.values, metric, looks(experiment));
+            // What was held down may be better than it looks, however bad it looks.
+            let held_down = censoring::limit(&self.values[rival]).is_some();
+            let p = match &tested.estimate {
+                Ok(estimate) if !held_down => {
+                    (estimate.p_of_not_better(sign) * self.tests as f64).min(1.0)
+                }
+                _ => 1.0,
+            };
+            contest.largest_p = contest.largest_p.max(p);
+            if p > self.alpha {
+                contest.candidates.push(rival);
+                if !held_down {
+                    contest
+                        .waits
+                        .push(tested.estimate.as_ref().ok().and_then(|estimate| {
+                            more_blocks(
+                                estimate.blocks(),
+                                estimate.difference.abs() - estimate.shift,
+                                estimate.sd,
+                                2.0 * self.alpha / self.tests.max(1) as f64,
+                            )
+                        }));
+                }
+            }
+        }
+        contest.candidates.sort_unstable();
+        Some(contest)
+    }
+
+    fn undecided(&self, prefix: &str, contest: &Contest) -> String {
+        let names: Vec<String> = contest
+            .candidates
+            .iter()
+            .map(|index| phrase::levels(&self.levels(*index)))
+            .collect();
+        let limits: Vec<&str> = contest
+            .candidates
+            .iter()
+            .filter_map(|index| censoring::limit(&self.values[*index]))
             .map(|limit| limit.word())
             .collect();
-        let remedy = match (
-            limits.first(),
-            waits.iter().copied().collect::<Option<Vec<u64>>>(),
-        ) {
-            (Some(limit), _) if limits.len() > 1 => {
+        let waits: Option<Vec<u64>> = contest.waits.iter().copied().collect();
+        let longest = waits.and_then(|waits| waits.into_iter().max());
+        let remedy = match (limits.as_slice(), longest) {
+            ([limit, _, ..], _) => {
                 format!("they were limited by the {limit}, and only a wider limit would decide")
             }
-            (_, Some(blocks)) if !blocks.is_empty() => format!(
+            (_, Some(blocks)) => format!(
                 "about {} more would likely decide",
-                phrase::count(blocks.iter().copied().max().unwrap_or(1), "block")
+                phrase::count(blocks, "block")
             ),
             _ => "more blocks, or a longer workload, would be needed to decide".to_owned(),
         };
@@ -201,13 +247,6 @@ fn choose(
             "{prefix}undecided between {}; {remedy}.",
             phrase::list(&names, "and")
         )
-    };
-    Choice {
-        at,
-        best,
-        candidates: candidates.iter().map(|index| short(*index)).collect(),
-        p_adjusted: (!only).then_some(largest_p),
-        sentence: phrase::capitalised(&sentence),
     }
 }
 

@@ -4,4 +4,5 @@
 mod support;
 
 mod degenerate;
+mod error_rates;
 mod published;

@@ -18,7 +18,10 @@ fn value() -> impl Strategy<Value = f64> {
     ]
 }
 
-fn run() -> impl Strategy<Value = Option<(f64, Option<Limit>, Option<f64>)>> {
+/// A run that was made: its value, what held it down, the step of its scale.
+type Run = (f64, Option<Limit>, Option<f64>);
+
+fn run() -> impl Strategy<Value = Option<Run>> {
     let limit = prop::option::of(prop::sample::select(vec![
         Limit::Sender,
         Limit::Link,
@@ -27,12 +30,7 @@ fn run() -> impl Strategy<Value = Option<(f64, Option<Limit>, Option<f64>)>> {
     prop::option::weighted(0.9, (value(), limit, prop::option::weighted(0.2, value())))
 }
 
-fn record(
-    runs: &[Option<(f64, Option<Limit>, Option<f64>)>],
-    higher: bool,
-    margin: Option<f64>,
-    partial: bool,
-) -> Record {
+fn record(runs: &[Option<Run>], higher: bool, margin: Option<f64>, partial: bool) -> Record {
     let metric = if higher { throughput() } else { wall() };
     let mut bench = Bench::new(
         "anything",

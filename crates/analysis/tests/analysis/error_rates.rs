@@ -1,0 +1,196 @@
+//! How often the default design and analysis call something different, or equivalent, that is
+//! not, in the situations in which the usual t test goes wrong.
+//!
+//! Each rate is at most 5.5 %. So many experiments as a test has time for show a rate to within
+//! three standard errors of that; the seeds are fixed.
+
+use knobstat_analysis::{Verdict, analyse, stop};
+use knobstat_data::experiment::{FactorKind, Stop};
+use knobstat_data::{Ratio, Record};
+use knobstat_stats::random::Generator;
+
+use crate::support::{Bench, KNOB, numbers, texts, wall, yielded};
+
+const EXPERIMENTS: u32 = 250;
+
+/// 5.5 % and three standard errors of a rate of 5.5 % among the experiments.
+fn most_allowed() -> u32 {
+    most_allowed_of(EXPERIMENTS)
+}
+
+fn most_allowed_of(experiments: u32) -> u32 {
+    let expected = 0.055 * f64::from(experiments);
+    (expected + 3.0 * (expected * 0.945).sqrt()) as u32
+}
+
+/// How many of the experiments have a verdict of this kind.
+fn with_verdict(verdict: Verdict, experiment: impl Fn(u64) -> Record) -> u32 {
+    (0..EXPERIMENTS)
+        .map(|seed| analyse(&experiment(u64::from(seed))))
+        .filter(|analysis| {
+            let mut comparisons = analysis.comparisons.iter();
+            comparisons.any(|comparison| comparison.verdict == verdict)
+        })
+        .count() as u32
+}
+
+/// The layout of 2010: five treatments against one, eight blocks, in the random order of the
+/// seed; the value of the run at each place in the order of execution.
+fn five_against_one(seed: u64, mut value: impl FnMut(usize, &str) -> f64) -> Record {
+    let levels = texts(&["a", "b", "c", "d", "e", "f"]);
+    let mut bench = Bench::new("null", &[("knob", KNOB, &levels)], wall()).blocks(8);
+    bench.seed = seed;
+    let mut place = 0;
+    bench.record(|treatment, _| {
+        place += 1;
+        Some(yielded(&wall(), value(place - 1, &treatment.to_string())))
+    })
+}
+
+#[test]
+fn five_comparisons_of_independent_runs() {
+    let alarms = with_verdict(Verdict::Different, |seed| {
+        let mut random = Generator::from_seed(seed);
+        five_against_one(seed, |_, _| 100.0 + random.normal())
+    });
+    assert!(alarms <= most_allowed(), "{alarms} of {EXPERIMENTS}");
+}
+
+#[test]
+fn runs_that_resemble_their_neighbours() {
+    let alarms = with_verdict(Verdict::Different, |seed| {
+        let mut random = Generator::from_seed(seed);
+        let mut state = 0.0;
+        five_against_one(seed, |_, _| {
+            state = 0.8 * state + random.normal();
+            100.0 + state
+        })
+    });
+    assert!(alarms <= most_allowed(), "{alarms} of {EXPERIMENTS}");
+}
+
+#[test]
+fn drift_and_an_interference_of_period_two() {
+    let alarms = with_verdict(Verdict::Different, |seed| {
+        let mut random = Generator::from_seed(seed);
+        five_against_one(seed, |place, _| {
+            let interference = if place % 2 == 0 { 1.0 } else { -1.0 };
+            100.0 + 0.05 * place as f64 + interference + random.normal()
+        })
+    });
+    assert!(alarms <= most_allowed(), "{alarms} of {EXPERIMENTS}");
+}
+
+#[test]
+fn treatments_that_vary_unlike_each_other() {
+    let alarms = with_verdict(Verdict::Different, |seed| {
+        let mut random = Generator::from_seed(seed);
+        five_against_one(seed, |_, treatment| {
+            let sd = if treatment == "knob=b" { 4.0 } else { 1.0 };
+            100.0 + sd * random.normal()
+        })
+    });
+    assert!(alarms <= most_allowed(), "{alarms} of {EXPERIMENTS}");
+}
+
+#[test]
+fn a_wrong_best_is_hardly_ever_named() {
+    let wrong = (0..EXPERIMENTS)
+        .filter(|seed| {
+            let mut random = Generator::from_seed(u64::from(*seed));
+            let record = five_against_one(u64::from(*seed), |_, _| 100.0 + random.normal());
+            let choices = analyse(&record).recommendation.choices;
+            choices.iter().any(|choice| choice.best.is_some())
+        })
+        .count() as u32;
+    assert!(wrong <= most_allowed(), "{wrong} of {EXPERIMENTS}");
+}
+
+#[test]
+fn interactions_that_are_not_there() {
+    let alarms = (0..EXPERIMENTS)
+        .filter(|seed| {
+            let mut random = Generator::from_seed(u64::from(*seed));
+            let mut bench = Bench::new(
+                "null",
+                &[
+                    ("knob", KNOB, &texts(&["a", "b", "c"])),
+                    ("size", FactorKind::Parameter, &numbers(&[1, 2])),
+                ],
+                wall(),
+            );
+            bench.seed = u64::from(*seed);
+            let record = bench.record(|_, _| Some(yielded(&wall(), 100.0 + random.normal())));
+            analyse(&record).effects.iter().any(|effect| effect.found)
+        })
+        .count() as u32;
+    assert!(alarms <= most_allowed(), "{alarms} of {EXPERIMENTS}");
+}
+
+#[test]
+fn a_look_after_every_block() {
+    // A look costs as much as an analysis, and there are many: fewer experiments.
+    const FOLLOWED: u32 = 100;
+    let alarms = (0..FOLLOWED)
+        .filter(|seed| {
+            let mut random = Generator::from_seed(u64::from(*seed));
+            let mut bench = Bench::new("null", &[("knob", KNOB, &texts(&["a", "b"]))], wall());
+            bench.seed = u64::from(*seed);
+            bench.experiment.design.stop = Some(Stop {
+                half_width: None,
+                margin: Some(Ratio(0.0001)),
+                min_replicates: 3,
+                max_replicates: 20,
+            });
+            let record = bench
+                .blocks(20)
+                .record(|_, _| Some(yielded(&wall(), 100.0 + random.normal())));
+            // Two runs a block: stopped at the first look that finds enough.
+            (3..=20).any(|blocks| {
+                stop::enough(
+                    &record.experiment,
+                    &record.plan,
+                    &record.attempts[..2 * blocks],
+                )
+            })
+        })
+        .count() as u32;
+    assert!(
+        alarms <= most_allowed_of(FOLLOWED),
+        "{alarms} of {FOLLOWED}"
+    );
+}
+
+#[test]
+fn an_effect_below_the_tick_of_a_coarse_clock_is_not_equivalence() {
+    let wrong = with_verdict(Verdict::Equivalent, |seed| {
+        let mut random = Generator::from_seed(seed);
+        let mut bench = Bench::new("tick", &[("knob", KNOB, &texts(&["a", "b"]))], wall());
+        bench.seed = seed;
+        // The margin is 0.2 ticks, the effect 0.3, the spread 0.05; the clock tells whole ticks.
+        bench.experiment.analysis.margin = Some(Ratio(0.02));
+        bench.blocks(20).record(|treatment, _| {
+            let effect = if treatment.to_string() == "knob=b" {
+                0.3
+            } else {
+                0.0
+            };
+            let mut result = yielded(&wall(), (10.2 + effect + 0.05 * random.normal()).floor());
+            result.metrics[0].granularity = Some(1.0);
+            Some(result)
+        })
+    });
+    assert!(wrong <= most_allowed(), "{wrong} of {EXPERIMENTS}");
+}
+
+#[test]
+fn an_effect_of_some_size_is_found() {
+    let found = with_verdict(Verdict::Different, |seed| {
+        let mut random = Generator::from_seed(seed);
+        five_against_one(seed, |_, treatment| {
+            let effect = if treatment == "knob=f" { 3.5 } else { 0.0 };
+            100.0 + effect + random.normal()
+        })
+    });
+    assert!(f64::from(found) > 0.8 * f64::from(EXPERIMENTS), "{found}");
+}
