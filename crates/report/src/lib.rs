@@ -7,6 +7,7 @@
 //! A further format is a file in `formats/` and a line in its registry.
 
 pub mod formats;
+mod gather;
 pub mod plots;
 mod report;
 mod text_width;
