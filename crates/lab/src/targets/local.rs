@@ -273,7 +273,7 @@ mod tests {
 
     #[test]
     fn an_agent_that_dies_is_gone_with_its_reason() {
-        let (mut target, _signals) = start("read line; kill -9 $$");
+        let (mut target, _signals) = start("head -c 1 >/dev/null; kill -9 $$");
         match session(&mut target).call(Request::Restore) {
             Err(TargetError::Gone { cause: Some(cause) }) => assert_eq!(cause, "signal 9"),
             other => panic!("{:?}", other.map_err(|error| error.to_string())),
