@@ -53,23 +53,20 @@ pub fn analyse(record: &Record) -> Analysis {
         of_chosen,
     );
     let recommendation = recommend::recommend(record, of_chosen);
-    let (effects, untested) = match factorial::effects(record, &recommendation) {
-        Ok(effects) => (effects, None),
-        Err(reason) => (Vec::new(), Some(reason)),
-    };
+    let effects = factorial::effects(record, &recommendation);
     Analysis {
         confidence_percent: confidence.as_percent(),
         blocks,
         treatments,
-        effects,
         recommendation,
         caveats: caveats::all(&caveats::Context {
             record,
             values: of_chosen,
             counts: &counts,
             comparisons: &comparisons,
-            effects_untested: untested.as_deref(),
+            effects_untested: effects.untested.as_deref(),
         }),
+        effects: effects.tested,
         comparisons,
         metric: chosen,
     }

@@ -18,21 +18,31 @@ use crate::{phrase, self_timed};
 /// Interactions of more factors than this are left to the error where there are more factors.
 const HIGHEST_ORDER: usize = 3;
 
-/// The effects, or why none can be tested, in a sentence.
-pub(crate) fn effects(
-    record: &Record,
-    recommendation: &Recommendation,
-) -> Result<Vec<Effect>, String> {
+/// The effects that were tested, and in a sentence why others were not.
+#[derive(Default)]
+pub(crate) struct Effects {
+    pub(crate) tested: Vec<Effect>,
+    pub(crate) untested: Option<String>,
+}
+
+impl Effects {
+    fn none(untested: String) -> Self {
+        Self {
+            tested: Vec::new(),
+            untested: Some(untested),
+        }
+    }
+}
+
+/// Tests the effects of a record's factors.
+pub(crate) fn effects(record: &Record, recommendation: &Recommendation) -> Effects {
     let experiment = &record.experiment;
     let metric = &experiment.analysis.metric;
-    if experiment.factors.len() < 2 {
-        return Ok(Vec::new());
-    }
-    if self_timed::forbids_verdict(experiment, metric).is_some() {
-        return Ok(Vec::new());
+    if experiment.factors.len() < 2 || self_timed::forbids_verdict(experiment, metric).is_some() {
+        return Effects::default();
     }
     if experiment.design.stop.is_some() {
-        return Err(
+        return Effects::none(
             "Main effects and interactions are not tested: the experiment was looked at after \
              every block, and their tests allow for one look only."
                 .to_owned(),
@@ -40,15 +50,30 @@ pub(crate) fn effects(
     }
     let table = Table::of(record);
     if table.factors.len() < 2 {
-        return Ok(Vec::new());
+        return Effects::default();
     }
-    let tests = table
-        .tests(&record.plan.boot_factors)
-        .map_err(|error| format!("Main effects and interactions cannot be tested: {error}."))?;
+    let (order, tests) = match table.tests_of_highest_order(&record.plan.boot_factors) {
+        Ok(found) => found,
+        Err(error) => {
+            return Effects::none(format!(
+                "Main effects and interactions cannot be tested: {error}."
+            ));
+        }
+    };
+    let untested = (order < table.highest_order()).then(|| {
+        let what = match order {
+            1 => "Interactions are".to_owned(),
+            order => format!("Interactions of more than {order} factors are"),
+        };
+        format!(
+            "{what} not tested, because combinations of levels are missing or too few were \
+             repeated; the other effects are tested as if there were none."
+        )
+    });
     let alpha = 1.0 - experiment.analysis.confidence.0;
     let p_values: Vec<Option<f64>> = tests.iter().map(|(test, _)| Some(test.p)).collect();
     let adjusted = adjust(&p_values, Correction::Holm, alpha);
-    Ok(tests
+    let tested = tests
         .into_iter()
         .zip(adjusted)
         .map(|((test, error_df), adjusted)| {
@@ -71,8 +96,12 @@ pub(crate) fn effects(
                 factors,
             }
         })
-        .collect())
+        .collect();
+    Effects { tested, untested }
 }
+
+/// The tests of terms, each with the degrees of freedom of its error.
+type Tests = Vec<(TermTest, f64)>;
 
 /// The values with the levels, block and boot of each, numbered as they appear.
 struct Table {
@@ -145,10 +174,32 @@ impl Table {
         }
     }
 
-    /// The test of every term, with the degrees of freedom of its error.
-    fn tests(&self, boot_factors: &[String]) -> Result<Vec<(TermTest, f64)>, AnovaError> {
+    fn highest_order(&self) -> usize {
+        self.factors.len().min(HIGHEST_ORDER)
+    }
+
+    /// The tests of the richest model that the observed combinations determine, and its order.
+    fn tests_of_highest_order(
+        &self,
+        boot_factors: &[String],
+    ) -> Result<(usize, Tests), AnovaError> {
+        let mut order = self.highest_order();
+        loop {
+            match self.tests(order, boot_factors) {
+                Err(AnovaError::NotEstimable { .. } | AnovaError::NoResidual { .. })
+                    if order > 1 =>
+                {
+                    order -= 1;
+                }
+                found => return found.map(|tests| (order, tests)),
+            }
+        }
+    }
+
+    /// The test of every term of up to so many factors.
+    fn tests(&self, order: usize, boot_factors: &[String]) -> Result<Tests, AnovaError> {
         let observations = Observations::new(self.levels.clone(), &self.values)?;
-        let model = Model::up_to_order(self.factors.len(), HIGHEST_ORDER)?;
+        let model = Model::up_to_order(self.factors.len(), order)?;
         let whole: Vec<usize> = self
             .factors
             .iter()

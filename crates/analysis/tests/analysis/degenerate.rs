@@ -1,6 +1,6 @@
 //! Records that have little to say: each has an answer in words.
 
-use crate::support::{Bench, KNOB, texts, throughput, wall, yielded};
+use crate::support::{Bench, KNOB, attempt, texts, throughput, wall, yielded};
 use knobstat_analysis::{Analysis, Verdict, analyse};
 use knobstat_data::experiment::FactorKind;
 use knobstat_data::observation::{Failure, RunResult, Taint};
@@ -273,4 +273,43 @@ fn a_metric_timed_by_the_clock_under_test_gets_no_verdict() {
     assert!(found.recommendation.choices.is_empty());
     // 100 against 200 and hardly any spread, but the same clock for both: not so sure.
     assert_eq!(judged(true).comparisons[0].verdict, Verdict::Different);
+}
+
+#[test]
+fn a_missing_combination_leaves_the_main_effects() {
+    let bench = Bench::new(
+        "missing",
+        &[
+            ("turbo", KNOB, &texts(&["on", "off"])),
+            ("smt", KNOB, &texts(&["on", "off"])),
+        ],
+        wall(),
+    );
+    let noise = [0.01, 0.03, 0.0, 0.02, 0.05, 0.02, 0.04, 0.01, 0.03];
+    let mut record = bench.record(|_, _| None);
+    record.plan.treatments[3].omitted = Some("excluded".to_owned());
+    let plan = record.plan.clone();
+    record.attempts = plan
+        .runs()
+        .enumerate()
+        .map(|(place, run)| {
+            let slower = if run.treatment < 2 { 0.0 } else { 1.0 };
+            attempt(&run, place, yielded(&wall(), 1.0 + slower + noise[place]))
+        })
+        .collect();
+    let analysis = analyse(&record);
+    let found: Vec<(&str, bool)> = analysis
+        .effects
+        .iter()
+        .map(|effect| (effect.factors[0].as_str(), effect.found))
+        .collect();
+    assert_eq!(found, [("turbo", true), ("smt", false)]);
+    let mut caveats = analysis.caveats.iter();
+    let untested = caveats
+        .find(|caveat| caveat.kind == "effects-untested")
+        .unwrap();
+    assert!(
+        untested.sentence.starts_with("Interactions are not tested"),
+        "{untested:?}"
+    );
 }

@@ -7,7 +7,7 @@ use knobstat_data::experiment::{
     Unavailable, Workload,
 };
 use knobstat_data::observation::{Limit, MetricValue, RunResult, Times};
-use knobstat_data::plan::draw;
+use knobstat_data::plan::{PlannedRun, draw};
 use knobstat_data::vocabulary::Scope;
 use knobstat_data::words::{RequestId, Setting, UnixTime};
 use knobstat_data::{
@@ -159,21 +159,7 @@ impl Bench {
             let Some(result) = cell(treatment, run.block) else {
                 continue;
             };
-            let sequence = attempts.len() as u64;
-            let mut random = [0; 16];
-            random[..8].copy_from_slice(&sequence.to_le_bytes());
-            attempts.push(Attempt {
-                id: AttemptId::from_random(random),
-                run: run.id.clone(),
-                block: run.block,
-                boot: run.boot,
-                treatment: run.treatment,
-                warmup: run.warmup,
-                sequence,
-                started: UnixTime(1_196_000_000_000 + 5000 * sequence as i64),
-                finished: UnixTime(1_196_000_003_000 + 5000 * sequence as i64),
-                result,
-            });
+            attempts.push(attempt(&run, attempts.len(), result));
         }
         Record {
             id,
@@ -187,6 +173,25 @@ impl Bench {
             finished: Some(UnixTime(1_196_000_600_000)),
             attempts,
         }
+    }
+}
+
+/// The attempt at a run, at this place in the order of execution.
+pub fn attempt(run: &PlannedRun, place: usize, result: RunResult) -> Attempt {
+    let sequence = place as u64;
+    let mut random = [0; 16];
+    random[..8].copy_from_slice(&sequence.to_le_bytes());
+    Attempt {
+        id: AttemptId::from_random(random),
+        run: run.id.clone(),
+        block: run.block,
+        boot: run.boot,
+        treatment: run.treatment,
+        warmup: run.warmup,
+        sequence,
+        started: UnixTime(1_196_000_000_000 + 5000 * sequence as i64),
+        finished: UnixTime(1_196_000_003_000 + 5000 * sequence as i64),
+        result,
     }
 }
 
