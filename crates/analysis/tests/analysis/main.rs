@@ -3,6 +3,7 @@
 #[path = "../support/mod.rs"]
 mod support;
 
+mod caveats;
 mod degenerate;
 mod error_rates;
 mod published;
