@@ -11,7 +11,7 @@ use std::process::{Command, Stdio};
 use crate::generator::{Generator, invocation};
 use crate::memory::{Files, Output, describe, run};
 
-const SEED: u64 = 2015_07_15;
+const SEED: u64 = 20_150_715;
 
 /// How many invocations; a hundred times more with `KNOBSTAT_LONG`.
 const INVOCATIONS: u64 = 500;
