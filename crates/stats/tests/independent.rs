@@ -5,11 +5,15 @@ mod support;
 
 use knobstat_stats::Confidence;
 use knobstat_stats::comparisons::{GroupMeans, dunnett, holm, tukey};
+use knobstat_stats::health::{ljung_box, trend};
 use knobstat_stats::planning::power_paired;
+use knobstat_stats::summary::{Moments, quantile_interval};
+use knobstat_stats::tests::bootstrap::bca;
 use knobstat_stats::tests::effect_size::effect_size;
 use knobstat_stats::tests::equivalence::tost_welch;
 use knobstat_stats::tests::hodges_lehmann::{centre, shift};
 use knobstat_stats::tests::mann_whitney::mann_whitney;
+use knobstat_stats::tests::ratio::{fieller, fieller_paired, log_ratio};
 use knobstat_stats::tests::signed_rank::signed_rank;
 use knobstat_stats::tests::student::student;
 use knobstat_stats::tests::welch::welch;
@@ -225,4 +229,94 @@ fn power_agrees_with_r() {
         wanted[1],
         1e-8,
     );
+}
+
+fn scipy() -> Reference {
+    Reference::parse(include_str!("data/independent/py.csv"))
+}
+
+#[test]
+fn ratio_intervals_agree_with_inverted_tests() {
+    let py = scipy();
+    let a = [10.0, 11.0, 9.0, 10.5, 9.5, 12.0];
+    let b = [20.0, 21.5, 18.5, 21.0, 19.0];
+    let c = [20.0, 21.5, 18.5, 21.0, 19.0, 22.0];
+    for (name, found) in [
+        ("fieller", fieller(&a, &b, Confidence::PERCENT_95).unwrap()),
+        (
+            "log_ratio",
+            log_ratio(&a, &b, Confidence::PERCENT_95).unwrap(),
+        ),
+        (
+            "fieller_paired",
+            fieller_paired(&a, &c, Confidence::PERCENT_95).unwrap(),
+        ),
+    ] {
+        let all = [
+            found.ratio,
+            found.interval.low,
+            found.interval.high,
+            found.df,
+        ];
+        for (found, wanted) in all.iter().zip(py.list(name)) {
+            close(name, *found, wanted, 1e-9);
+        }
+    }
+}
+
+#[test]
+fn effect_sizes_order_statistics_and_trend_agree_with_scipy() {
+    let py = scipy();
+    let low: Vec<f64> = (0..8).map(f64::from).collect();
+    let high: Vec<f64> = (0..8).map(|i| f64::from(i) + 1.0).collect();
+    let found = effect_size(&low, &high).unwrap();
+    close(
+        "Hedges",
+        found.hedges_g / found.cohen_d,
+        py.get("hedges.1"),
+        1e-12,
+    );
+    let values: Vec<f64> = (1..=100).map(f64::from).collect();
+    let found = quantile_interval(&values, 0.9, Confidence::PERCENT_95).unwrap();
+    let wanted = py.list("quantile_interval");
+    assert_eq!(found.ranks, (wanted[0] as usize, wanted[1] as usize));
+    close("coverage", found.coverage, wanted[2], 1e-12);
+    let found = trend(&[3.0, 1.0, 4.0, 4.0, 5.0, 2.0, 6.0, 6.0, 7.0, 5.0]).unwrap();
+    let wanted = py.list("trend");
+    close("S", found.s as f64, wanted[0], 0.0);
+    close("p", found.p, wanted[1], 1e-12);
+    close("slope", found.slope, wanted[2], 1e-12);
+}
+
+#[test]
+fn the_bootstrap_agrees_with_a_million_resamples() {
+    let wanted = scipy().list("bca");
+    let values = [3.0, 5.0, 9.0, 17.0, 33.0, 65.0, 4.0, 8.0];
+    let mean = |samples: &[&[f64]]| Some(Moments::of(samples[0]).ok()?.mean);
+    let found = bca(&[&values], mean, 20_000, 3, Confidence::PERCENT_95).unwrap();
+    close("low", found.interval.low, wanted[0], 0.02);
+    close("high", found.interval.high, wanted[1], 0.02);
+}
+
+#[test]
+fn ljung_box_agrees_with_statsmodels() {
+    let text = include_str!("data/designs/anova_power_multi.json").replace("NaN", "null");
+    let reference: serde_json::Value = serde_json::from_str(&text).unwrap();
+    let reference = &reference["ljungbox_lew"];
+    let lew: Vec<f64> = include_str!("data/nist/Lew.dat")
+        .lines()
+        .skip_while(|line| !line.starts_with("-----"))
+        .skip(1)
+        .filter_map(|line| line.trim().parse().ok())
+        .collect();
+    for (index, lags) in [1, 10].into_iter().enumerate() {
+        let found = ljung_box(&lew, lags).unwrap();
+        close(
+            "statistic",
+            found.statistic,
+            reference["stat"][index].as_f64().unwrap(),
+            1e-10,
+        );
+        close("p", found.p, reference["p"][index].as_f64().unwrap(), 1e-9);
+    }
 }

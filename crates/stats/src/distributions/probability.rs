@@ -38,9 +38,4 @@ impl Probability {
     pub fn get(self) -> f64 {
         self.0
     }
-
-    /// The probability of the contrary, or none where it rounds to 1.
-    pub fn complement(self) -> Option<Self> {
-        Self::new(1.0 - self.0).ok()
-    }
 }

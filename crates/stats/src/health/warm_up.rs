@@ -1,6 +1,6 @@
 //! Whether the first values belong to a machine that was not yet warm.
 
-use crate::degenerate::{Degenerate, require};
+use crate::degenerate::{Degenerate, finite, require};
 use crate::distributions::{Probability, StudentT};
 use crate::summary::Moments;
 use crate::tests::welch::welch;
@@ -48,7 +48,7 @@ pub fn warm_up(values: &[f64], alpha: f64) -> Result<Option<WarmUp>, Degenerate>
             let moments = Moments::of(rest)?;
             let n = rest.len() as f64;
             let sd = moments.sd.unwrap_or(0.0);
-            let shift = single - moments.mean;
+            let shift = finite(single - moments.mean, "the shift")?;
             if sd == 0.0 {
                 (shift, if shift == 0.0 { 1.0 } else { 0.0 })
             } else {

@@ -4,7 +4,7 @@ use crate::degenerate::{Degenerate, require};
 
 /// The quantile at `p` from 0 to 1, by linear interpolation between order statistics: type 7 of
 /// Hyndman and Fan (1996), the default of R, NumPy and spreadsheets. With the values sorted as
-/// x[0] … x[n-1] it is the value at place (n - 1) p.
+/// `x[0] … x[n-1]` it is the value at place (n - 1) p.
 ///
 /// # Errors
 /// When there is no value, one is not finite, or `p` lies outside 0 to 1.
