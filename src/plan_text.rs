@@ -20,7 +20,12 @@ pub fn render(record: &Record, duration: &str) -> String {
     let mut text = format!("{}\n\n", record.experiment.name);
     let _ = writeln!(
         text,
-        "{taking_part} treatments in {} blocks: {runs} runs{}, seed {}, {duration}",
+        "{} treatments in {} blocks: {runs} runs{}, seed {}, {duration}",
+        if taking_part == plan.treatments.len() {
+            taking_part.to_string()
+        } else {
+            format!("{taking_part} of {}", plan.treatments.len())
+        },
         plan.replicates,
         if plan.warmup_runs > 0 {
             " with warm-ups"

@@ -35,7 +35,7 @@ fn a_file_that_is_no_toml_is_pointed_at() {
 #[test]
 fn every_error_of_a_file_is_reported_at_once() {
     refused(
-        "name = \"x\"\nnam = 1\n[workload]\nkind = \"comand\"\n[factors]\nclocksorce = [\"tsc\", \"hpet\"]\n[design]\nreplicates = \"six\"\n",
+        "name = \"x\"\nnam = 1\n[workload]\nkind = \"command\"\ncomand = \"true\"\n[factors]\nclocksorce = [\"tsc\", \"hpet\"]\n[design]\nreplicates = \"six\"\n",
         2,
         &["name", "command", "clocksource", "replicates"],
     );
@@ -138,14 +138,14 @@ fn a_disk_that_is_full_ends_the_experiment_and_keeps_what_was_done() {
     let (place, machine) = (Place::new(), Machine::desktop());
     let file = place.file(
         "full.toml",
-        &experiment("clocksource = [\"tsc\", \"hpet\"]", "true").replace("replicates = 3", "replicates = 200"),
+        &experiment("clocksource = [\"tsc\", \"hpet\"]", "true").replace("replicates = 3", "replicates = 2000"),
     );
-    // A limit on the size of files stands for a disk that fills up: 200 blocks of 512 bytes.
+    // A limit on the size of files stands for a disk that fills up: 4000 blocks of 512 bytes.
     let program = place.knobstat_on(&machine);
     let mut shell = std::process::Command::new("sh");
     shell
         .arg("-c")
-        .arg("trap '' XFSZ; ulimit -f 400; exec \"$0\" \"$@\"")
+        .arg("trap '' XFSZ; ulimit -f 4000; exec \"$0\" \"$@\"")
         .arg(program.get_program())
         .args(program.get_args())
         .args(["run", "--quiet"])

@@ -50,7 +50,7 @@ fn a_run_reports_every_treatment_and_leaves_the_machine_as_it_was() {
         assert_eq!(treatment["runs"]["ok"], 5, "{treatment}");
         let speed = &treatment["metrics"]["speed"];
         assert_eq!(speed["n"], 5);
-        assert_eq!(speed["mean"], treatment["levels"]["size"], "{treatment}");
+        assert_eq!(speed["mean"].as_f64(), treatment["levels"]["size"].as_f64(), "{treatment}");
         assert_eq!(speed["unit"], "points");
     }
     assert_eq!(machine.bytes(), before);

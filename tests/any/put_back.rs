@@ -174,7 +174,7 @@ fn the_next_run_puts_back_what_was_left_before_it_begins() {
         "name = \"next\"\n[workload]\nkind = \"command\"\ncommand = \"true\"\nwarmup_runs = 0\n[factors]\nthp = [\"always\", \"never\"]\n[design]\nreplicates = 2\n",
     );
     let ended = output(place.knobstat_on(&machine).arg("run").arg(file)).must_exit(0);
-    assert!(ended.stderr().contains("put back"), "{}", ended.stderr());
+    assert!(ended.stderr().contains("back to tsc"), "{}", ended.stderr());
     assert_eq!(machine.bytes(), before);
 }
 

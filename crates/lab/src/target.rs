@@ -14,6 +14,12 @@ pub trait Target {
     /// # Errors
     /// When the machine cannot be reached or cannot be booted so.
     fn open(&mut self, boot: &[Setting]) -> Result<Opened, TargetError>;
+
+    /// Whether it is booted anew for settings that need a boot. One that is not can take only the
+    /// levels that it was booted with, and one session serves every boot of a plan.
+    fn reboots(&self) -> bool {
+        true
+    }
 }
 
 /// What came of opening a target.

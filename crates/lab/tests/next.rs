@@ -23,6 +23,7 @@ fn schedule(plan: &Plan, max_repeats: u32) -> Schedule<'_> {
         plan,
         max_repeats,
         on_failure: OnFailure::Continue,
+        reboots: true,
         stop: None,
     }
 }
@@ -269,6 +270,7 @@ fn every_course_that_is_to_stop_at_a_failure_stops_at_the_first() {
     let plan = plan::draw(&experiment(&["tsc", "hpet"], 2, 0), &id(1), 2007);
     let schedule = Schedule {
         on_failure: OnFailure::Stop,
+        reboots: true,
         ..schedule(&plan, 1)
     };
     explore(schedule, every_outcome(), 1);

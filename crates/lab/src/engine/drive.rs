@@ -175,7 +175,7 @@ impl Drive<'_, '_> {
         // The plan does not change any more; a copy of it lets everything else change.
         let plan = self.prepared.record.plan.clone();
         let experiment = self.prepared.record.experiment.clone();
-        let schedule = Schedule::of(&experiment, &plan, enough);
+        let schedule = Schedule::of(&experiment, &plan, self.prepared.target.reboots(), enough);
         loop {
             if let Some(signal) = self.interrupt.signal() {
                 return Ok(Finish::Interrupted { signal });

@@ -35,6 +35,8 @@ pub struct Schedule<'a> {
     pub on_failure: OnFailure,
     /// When to end other than after the planned blocks.
     pub stop: Option<StopRule<'a>>,
+    /// Whether the target is booted anew for a boot with settings of its own.
+    pub reboots: bool,
 }
 
 /// Decides between blocks whether enough is known.
@@ -52,6 +54,7 @@ impl<'a> Schedule<'a> {
     pub fn of(
         experiment: &Experiment,
         plan: &'a Plan,
+        reboots: bool,
         enough: &'a dyn Fn(&[Attempt]) -> bool,
     ) -> Self {
         let design = &experiment.design;
@@ -59,6 +62,7 @@ impl<'a> Schedule<'a> {
             plan,
             max_repeats: design.max_repeats,
             on_failure: design.on_failure,
+            reboots,
             stop: design.stop.as_ref().map(|stop| StopRule {
                 min_blocks: stop.min_replicates as usize,
                 max_blocks: stop.max_replicates as usize,
@@ -92,8 +96,8 @@ pub enum BootKey {
 }
 
 impl BootKey {
-    fn of(boot: &Boot, block: usize) -> Self {
-        if boot.settings.is_empty() {
+    fn of(boot: &Boot, block: usize, reboots: bool) -> Self {
+        if boot.settings.is_empty() || !reboots {
             Self::AsItIs
         } else {
             Self::Own {
@@ -165,9 +169,12 @@ pub fn next(schedule: &Schedule, course: &Course, session: &SessionState) -> Ste
         Wanted::Run { boot, cell } => (boot, cell),
         Wanted::End(end) => return tear_down(session).unwrap_or(end),
     };
-    let key = BootKey::of(&boot, cell.run.block);
+    let key = BootKey::of(&boot, cell.run.block, schedule.reboots);
     if session.boot != Some(key) {
-        let settings = boot.settings;
+        let settings = match key {
+            BootKey::AsItIs => Vec::new(),
+            BootKey::Own { .. } => boot.settings,
+        };
         return tear_down(session).unwrap_or(Step::Open { key, settings });
     }
     if session.set_up.contains(&cell.run.treatment) {

@@ -153,7 +153,12 @@ impl Prepared<'_> {
     }
 
     fn remaining(&self) -> BTreeMap<usize, u64> {
-        let schedule = Schedule::of(&self.record.experiment, &self.record.plan, &|_| false);
+        let schedule = Schedule::of(
+            &self.record.experiment,
+            &self.record.plan,
+            self.target.reboots(),
+            &|_| false,
+        );
         remaining(&schedule, &self.course)
     }
 }

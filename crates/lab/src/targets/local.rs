@@ -89,6 +89,10 @@ impl<W: Watch + 'static> Target for LocalTarget<W> {
             ended: false,
         })))
     }
+
+    fn reboots(&self) -> bool {
+        false
+    }
 }
 
 struct LocalSession<W> {
