@@ -148,6 +148,14 @@ impl Knob {
         }
     }
 
+    /// Whether a level that was read is the one asked for, by another name or by the same.
+    pub fn is_same(&self, read: &Level, asked: &Level) -> bool {
+        match self.entry().map(|entry| &entry.mechanism) {
+            Some(Mechanism::KernelFact { fact }) => kernel_fact::is_present(fact, read, asked),
+            _ => read == asked,
+        }
+    }
+
     /// The levels to show for it: those that the machine offers, and those that it could have.
     pub fn levels(&self, files: &dyn Files) -> Vec<Level> {
         let mut levels: Vec<String> = Vec::new();
@@ -190,7 +198,7 @@ impl Knob {
                 Mechanism::Latency => latency::plan(files, entry, &text),
                 Mechanism::KernelFact { fact } => {
                     let present = kernel_fact::read(files, fact)?;
-                    if present == *level {
+                    if kernel_fact::is_present(fact, &present, level) {
                         Ok(Plan::default())
                     } else {
                         Err(kernel_fact::needs_boot(fact, &present, &text))

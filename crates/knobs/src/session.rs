@@ -208,16 +208,16 @@ impl Knobs {
                         if knob.is_process() && self.spawn.disable_address_randomization {
                             return Ok(Level::text("off"));
                         }
-                        knob.read(&self.files)
-                            .map_err(|unavailable| unavailable.reason)
-                    })
-                    // One level may be written in two ways: it is shown as its author wrote it.
-                    .map(|level| {
-                        if level == setting.level {
+                        let level = knob
+                            .read(&self.files)
+                            .map_err(|unavailable| unavailable.reason)?;
+                        // One level may be written in two ways: it is shown as its author wrote
+                        // it.
+                        Ok(if knob.is_same(&level, &setting.level) {
                             setting.level.clone()
                         } else {
                             level
-                        }
+                        })
                     }),
             })
             .collect()

@@ -41,6 +41,14 @@ pub fn read(files: &dyn Files, fact: &Fact) -> Result<Level, Unavailable> {
     }
 }
 
+/// The level that stands for whatever kernel runs now, in experiments that compare it with others.
+pub const BASE: &str = "base";
+
+/// Whether a level is the present one, by its own name or by one that stands for it.
+pub fn is_present(fact: &Fact, present: &Level, level: &Level) -> bool {
+    present == level || (*fact == Fact::Release && *level == Level::text(BASE))
+}
+
 /// Why another level than the present one cannot be had now, and what would bring it.
 pub fn needs_boot(fact: &Fact, present: &Level, level: &str) -> Unavailable {
     match fact {
