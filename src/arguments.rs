@@ -38,12 +38,23 @@ pub struct Global {
     ///
     /// For tests on a laid-out machine; /proc/PID, counters and clocks stay the real machine's,
     /// and a report from such a tree says so.
-    #[arg(long, global = true, value_name = "DIR", help_heading = "Global options")]
+    #[arg(
+        long,
+        global = true,
+        value_name = "DIR",
+        help_heading = "Global options"
+    )]
     pub root: Option<PathBuf>,
     /// The file that experiments are kept in.
     ///
     /// By default knobstat/store.db under XDG_DATA_HOME (~/.local/share).
-    #[arg(long, global = true, value_name = "PATH", env = "KNOBSTAT_STORE", help_heading = "Global options")]
+    #[arg(
+        long,
+        global = true,
+        value_name = "PATH",
+        env = "KNOBSTAT_STORE",
+        help_heading = "Global options"
+    )]
     pub store: Option<PathBuf>,
 }
 
@@ -264,7 +275,11 @@ pub struct Restore {
 #[derive(Debug, Args)]
 pub struct Verbatim {
     /// The arguments as given.
-    #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "ARGS")]
+    #[arg(
+        trailing_var_arg = true,
+        allow_hyphen_values = true,
+        value_name = "ARGS"
+    )]
     pub arguments: Vec<OsString>,
 }
 

@@ -31,9 +31,7 @@ pub fn root(global: &Global) -> Result<Root, Trouble> {
 ///
 /// # Errors
 /// When the agent cannot be started or the rights cannot be given up.
-pub fn start_agent(
-    root: &Root,
-) -> Result<(LocalTarget<SignalWatch>, Rc<SignalWatch>), Trouble> {
+pub fn start_agent(root: &Root) -> Result<(LocalTarget<SignalWatch>, Rc<SignalWatch>), Trouble> {
     let program = std::env::current_exe().map_err(|error| {
         Trouble::new(
             Exit::RunsFailed,
@@ -48,9 +46,8 @@ pub fn start_agent(
     }
     // The agent is started before the signals are blocked, so that neither it nor its workloads
     // inherit that; it has a session of its own and does not see those of a terminal.
-    let agent = Agent::start(program, arguments).map_err(|error| {
-        Trouble::new(Exit::RunsFailed, error.to_string(), "")
-    })?;
+    let agent = Agent::start(program, arguments)
+        .map_err(|error| Trouble::new(Exit::RunsFailed, error.to_string(), ""))?;
     let watch = Rc::new(SignalWatch::begin()?);
     become_invoking_user()?;
     Ok((LocalTarget::new(agent, Rc::clone(&watch)), watch))

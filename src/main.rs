@@ -25,7 +25,10 @@ use trouble::Trouble;
 fn main() -> ExitCode {
     let mut words = std::env::args_os();
     let called = words.next().unwrap_or_default();
-    if Path::new(&called).file_name().is_some_and(|name| name == "ministat") {
+    if Path::new(&called)
+        .file_name()
+        .is_some_and(|name| name == "ministat")
+    {
         return commands::ministat::main(words.collect());
     }
     let arguments = match Arguments::try_parse() {
@@ -65,9 +68,9 @@ fn run(arguments: &Arguments) -> Result<ExitCode, Trouble> {
         Command::Ministat(words) => Ok(commands::ministat::main(words.arguments.clone())),
         Command::Agent => Ok(ExitCode::from(knobstat_agent::serve(&root()?))),
         Command::Guardian(words) => Ok(exit(knobstat_knobs::guardian::main(&words.arguments))),
-        Command::Workload(words) => {
-            Ok(exit(knobstat_load::workloads::built_in::main(&words.arguments)))
-        }
+        Command::Workload(words) => Ok(exit(knobstat_load::workloads::built_in::main(
+            &words.arguments,
+        ))),
     }
 }
 

@@ -4,13 +4,18 @@
 use std::fmt::Write;
 
 use knobstat_analysis::family;
-use knobstat_data::Record;
+use knobstat_data::experiment::Stop;
 use knobstat_data::record::Omission;
+use knobstat_data::{Ratio, Record};
+use knobstat_stats::Confidence;
 use knobstat_stats::distributions::{Probability, StudentT};
 use knobstat_stats::planning::smallest_reachable_n;
+use knobstat_stats::sequential::{MixtureScale, smallest_bounded_n};
 
 /// Blocks whose order is written out.
 const BLOCKS_SHOWN: usize = 12;
+
+const NOTHING_COMPARED: &str = "\nNothing is compared: no treatment differs from the baseline.\n";
 
 /// The plan of a record that has not begun.
 pub fn render(record: &Record, duration: &str) -> String {
@@ -18,6 +23,8 @@ pub fn render(record: &Record, duration: &str) -> String {
     let taking_part = plan.participating().count();
     let runs = plan.runs_per_block() * u64::from(plan.replicates);
     let mut text = format!("{}\n\n", record.experiment.name);
+    let stop = record.experiment.design.stop;
+    let at_most = if stop.is_some() { "at most " } else { "" };
     let _ = writeln!(
         text,
         "{} treatments in {} blocks: {runs} runs{}, seed {}, {duration}",
@@ -63,11 +70,14 @@ pub fn render(record: &Record, duration: &str) -> String {
     if plan.replicates as usize > BLOCKS_SHOWN {
         let _ = writeln!(
             text,
-            "and {} blocks more, each in an order of its own",
+            "and {at_most}{} blocks more, each in an order of its own",
             plan.replicates as usize - BLOCKS_SHOWN
         );
     }
-    text.push_str(&reachable(record));
+    text.push_str(&match stop {
+        Some(stop) => stops(record, stop),
+        None => reachable(record),
+    });
     text
 }
 
@@ -95,9 +105,9 @@ const MUCH: f64 = 5.0;
 /// Whether the comparisons can be decided with so many blocks, and how large a difference must be.
 fn reachable(record: &Record) -> String {
     let analysis = &record.experiment.analysis;
-    let comparisons = family::pairs(&record.plan.treatments, &analysis.baseline).len();
+    let comparisons = family::of(&record.experiment, &record.plan).len();
     if comparisons == 0 {
-        return "\nNothing is compared: no treatment differs from the baseline.\n".to_owned();
+        return NOTHING_COMPARED.to_owned();
     }
     let replicates = record.plan.replicates;
     let alpha = 1.0 - analysis.confidence.0;
@@ -130,6 +140,47 @@ fn reachable(record: &Record) -> String {
         let _ = writeln!(
             text,
             "warning: with {replicates} replicates only very large differences can be told; ask for more replicates, or for fewer comparisons."
+        );
+    }
+    text
+}
+
+/// When an experiment with a stop rule ends, and whether it can end in verdicts at all.
+fn stops(record: &Record, stop: Stop) -> String {
+    let analysis = &record.experiment.analysis;
+    let comparisons = family::of(&record.experiment, &record.plan).len();
+    if comparisons == 0 {
+        return NOTHING_COMPARED.to_owned();
+    }
+    let percent = |share: Ratio| round(share.percent());
+    let condition = match (stop.margin, stop.half_width) {
+        (Some(margin), Some(width)) => format!(
+            "is different, equivalent within {} %, or known to {} % on either side",
+            percent(margin),
+            percent(width)
+        ),
+        (Some(margin), None) => format!("is different, or equivalent within {} %", percent(margin)),
+        (None, width) => format!(
+            "is known to {} % on either side",
+            width.map_or_else(String::new, percent)
+        ),
+    };
+    let mut text = format!(
+        "\nEnds when each of {comparisons} comparisons with the baseline {condition}, at {} % \
+         confidence over all looks; after {} blocks at the earliest and {} at the latest.\n",
+        round(analysis.confidence.percent()),
+        stop.min_replicates,
+        stop.max_replicates
+    );
+    let alpha = (1.0 - analysis.confidence.0) / comparisons as f64;
+    let smallest = Confidence::from_alpha(alpha)
+        .and_then(|level| smallest_bounded_n(level, MixtureScale::default()));
+    if let Ok(smallest) = smallest
+        && smallest > stop.max_replicates as usize
+    {
+        let _ = writeln!(
+            text,
+            "warning: it can never end before its maximum: the first verdict takes {smallest} blocks; raise max_replicates."
         );
     }
     text

@@ -58,14 +58,16 @@ impl Lines {
 fn line(run: &RunBegins, width: usize) -> String {
     let done = (run.number - 1).saturating_mul(BAR) / run.of.max(1);
     let mut line = format!(
-        "[{}{}] run {} of {}",
+        "[{}{}] run {} of {}{}",
         "#".repeat(usize::try_from(done.min(BAR)).unwrap_or(0)),
         "-".repeat(usize::try_from(BAR - done.min(BAR)).unwrap_or(0)),
         run.number,
+        if run.at_most { "at most " } else { "" },
         run.of
     );
     if let Some(left) = run.left {
-        let _ = write!(line, ", {} left", rough(left));
+        let most = if run.at_most { "at most " } else { "" };
+        let _ = write!(line, ", {most}{} left", rough(left));
     }
     let _ = write!(line, "  {}", run.treatment);
     if run.warmup.is_some() {
@@ -160,6 +162,7 @@ mod tests {
         let run = RunBegins {
             number: 13,
             of: 48,
+            at_most: false,
             treatment: &treatment,
             block: 1,
             warmup: None,
@@ -172,11 +175,25 @@ mod tests {
             "[######------------------] run 13 of 48, 32 s left  packet_size=64"
         );
         assert_eq!(line(&run, 40).chars().count(), 40);
+        let run = RunBegins {
+            at_most: true,
+            ..run
+        };
+        assert_eq!(
+            line(&run, 200),
+            "[######------------------] run 13 of at most 48, at most 32 s left  packet_size=64"
+        );
     }
 
     #[test]
     fn times_are_said_as_a_person_says_them() {
-        for (seconds, text) in [(0, "0 s"), (99, "99 s"), (100, "2 min"), (7200, "2 h"), (400_000, "5 days")] {
+        for (seconds, text) in [
+            (0, "0 s"),
+            (99, "99 s"),
+            (100, "2 min"),
+            (7200, "2 h"),
+            (400_000, "5 days"),
+        ] {
             assert_eq!(rough(Duration::from_secs(seconds)), text);
         }
     }

@@ -14,7 +14,9 @@ pub fn columns<const N: usize>(rows: &[[String; N]]) -> String {
                 .iter()
                 .all(|row| row[column].parse::<f64>().is_ok())
     };
-    let shapes: Vec<(usize, bool)> = (0..N).map(|column| (width(column), numeric(column))).collect();
+    let shapes: Vec<(usize, bool)> = (0..N)
+        .map(|column| (width(column), numeric(column)))
+        .collect();
     let mut text = String::new();
     for row in rows {
         let mut line = String::new();

@@ -53,10 +53,10 @@ impl Watch for SignalWatch {
 
     fn take(&self) {
         // What cannot be read now is still there the next time that somebody looks.
-        if let Ok(Some(signal)) = self.signals.take() {
-            if self.seen.get().is_none() {
-                self.seen.set(Some(signal));
-            }
+        if let Ok(Some(signal)) = self.signals.take()
+            && self.seen.get().is_none()
+        {
+            self.seen.set(Some(signal));
         }
     }
 }

@@ -22,12 +22,27 @@ const ARROWS: &[(&str, &[&str])] = &[
 const PURE: &[&str] = &["data", "stats", "analysis", "report"];
 
 /// What a pure crate may not use: the libraries that reach the machine.
-const IMPURE_LIBRARIES: &[&str] = &["libc", "rustix", "rusqlite", "io-uring", "tempfile", "indicatif"];
+const IMPURE_LIBRARIES: &[&str] = &[
+    "libc",
+    "rustix",
+    "rusqlite",
+    "io-uring",
+    "tempfile",
+    "indicatif",
+];
 
 /// What the source of a pure crate may not name.
 const IMPURE_PATHS: &[&str] = &[
-    "std::fs", "std::net", "std::process", "std::env", "std::io::stdin", "std::io::stdout",
-    "SystemTime::now", "Instant::now", "std::thread", "std::os",
+    "std::fs",
+    "std::net",
+    "std::process",
+    "std::env",
+    "std::io::stdin",
+    "std::io::stdout",
+    "SystemTime::now",
+    "Instant::now",
+    "std::thread",
+    "std::os",
 ];
 
 fn root() -> PathBuf {
@@ -36,7 +51,13 @@ fn root() -> PathBuf {
 
 fn metadata() -> serde_json::Value {
     let output = Command::new(env!("CARGO"))
-        .args(["metadata", "--format-version", "1", "--no-deps", "--offline"])
+        .args([
+            "metadata",
+            "--format-version",
+            "1",
+            "--no-deps",
+            "--offline",
+        ])
         .current_dir(root())
         .output()
         .expect("cargo metadata runs");
@@ -152,14 +173,21 @@ fn unsafe_code_stands_in_sys_alone() {
     let block = ["unsafe", " {"].concat();
     let function = ["unsafe", " fn"].concat();
     let attribute = ["allow(", "unsafe_code"].concat();
-    let crates = ARROWS.iter().map(|(name, _)| *name).filter(|name| *name != "sys");
+    let crates = ARROWS
+        .iter()
+        .map(|(name, _)| *name)
+        .filter(|name| *name != "sys");
     let folders = crates
         .map(|name| root().join("crates").join(name).join("src"))
         .chain([root().join("src")]);
     for folder in folders {
         for (path, text) in sources(&folder) {
             for forbidden in [&block, &function, &attribute] {
-                assert!(!text.contains(forbidden.as_str()), "{} has {forbidden}", path.display());
+                assert!(
+                    !text.contains(forbidden.as_str()),
+                    "{} has {forbidden}",
+                    path.display()
+                );
             }
         }
     }
@@ -168,13 +196,23 @@ fn unsafe_code_stands_in_sys_alone() {
     for (name, _) in ARROWS.iter().filter(|(name, _)| *name != "sys") {
         let manifest = root().join("crates").join(name).join("Cargo.toml");
         let manifest = std::fs::read_to_string(manifest).expect("a manifest");
-        assert!(manifest.contains("[lints]\nworkspace = true"), "{name} keeps the lints");
+        assert!(
+            manifest.contains("[lints]\nworkspace = true"),
+            "{name} keeps the lints"
+        );
     }
 }
 
 #[test]
 fn nothing_is_left_unfinished() {
-    let marks = ["todo!(", "unimplemented!(", "TO", "FIX", "#[ig", "allow(dead"];
+    let marks = [
+        "todo!(",
+        "unimplemented!(",
+        "TO",
+        "FIX",
+        "#[ig",
+        "allow(dead",
+    ];
     let rests = ["", "", "DO", "ME", "nore", "_code)"];
     for folder in ["src", "crates", "tests"] {
         for (path, text) in sources(&root().join(folder)) {

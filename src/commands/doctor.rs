@@ -11,8 +11,9 @@ use crate::trouble::Trouble;
 pub fn run(arguments: &Doctor, root: &Root) -> Result<(), Trouble> {
     let findings = examine(root);
     if arguments.json {
-        let json = serde_json::to_string_pretty(&findings)
-            .map_err(|error| Trouble::disk(format!("the findings could not be written ({error})"), ""))?;
+        let json = serde_json::to_string_pretty(&findings).map_err(|error| {
+            Trouble::disk(format!("the findings could not be written ({error})"), "")
+        })?;
         return output::result(&json);
     }
     output::result(&render(&findings))
@@ -34,7 +35,10 @@ fn render(findings: &[Finding]) -> String {
             Grade::Unseen => " ?",
             Grade::Good => "ok",
         };
-        text.push_str(&format!("{mark} {:width$}  {}\n", finding.topic, finding.evidence));
+        text.push_str(&format!(
+            "{mark} {:width$}  {}\n",
+            finding.topic, finding.evidence
+        ));
         for (word, line) in [("so", &finding.effect), ("do", &finding.remedy)] {
             if !line.is_empty() {
                 text.push_str(&format!("   {:width$}  {word}: {line}\n", ""));

@@ -23,9 +23,15 @@ pub fn run(arguments: &Import, global: &Global) -> Result<(), Trouble> {
         .import(&record)
         .map_err(front::store_trouble)?;
     output::result(&if merged.experiment {
-        format!("Experiment {} is in the store, with {} attempts.", record.id, merged.attempts)
+        format!(
+            "Experiment {} is in the store, with {} attempts.",
+            record.id, merged.attempts
+        )
     } else {
-        format!("Experiment {} was there; {} attempts were new.", record.id, merged.attempts)
+        format!(
+            "Experiment {} was there; {} attempts were new.",
+            record.id, merged.attempts
+        )
     })
 }
 

@@ -37,14 +37,17 @@ pub fn run(arguments: &Knobs, root: &Root) -> Result<(), Trouble> {
 }
 
 fn find<'s>(states: &'s [KnobState], name: &str) -> Result<&'s KnobState, Trouble> {
-    states.iter().find(|state| state.name == name).ok_or_else(|| {
-        let names = states.iter().map(|state| state.name.as_str());
-        let remedy = match nearest(name, names) {
-            Some(nearest) => format!("Did you mean {nearest}?"),
-            None => "`knobstat knobs` lists them.".to_owned(),
-        };
-        Trouble::request(format!("there is no knob \"{name}\""), remedy)
-    })
+    states
+        .iter()
+        .find(|state| state.name == name)
+        .ok_or_else(|| {
+            let names = states.iter().map(|state| state.name.as_str());
+            let remedy = match nearest(name, names) {
+                Some(nearest) => format!("Did you mean {nearest}?"),
+                None => "`knobstat knobs` lists them.".to_owned(),
+            };
+            Trouble::request(format!("there is no knob \"{name}\""), remedy)
+        })
 }
 
 /// A knob in a few lines: name and value, levels, and why it cannot be turned.

@@ -39,12 +39,22 @@ pub fn run(arguments: &List, global: &Global) -> Result<(), Trouble> {
             front::store_path(global)?.display()
         ));
     }
-    let mut rows = vec![["id", "started", "state", "ok", "tainted", "failed", "host", "name"].map(str::to_owned)];
+    let mut rows = vec![
+        [
+            "id", "started", "state", "ok", "tainted", "failed", "host", "name",
+        ]
+        .map(str::to_owned),
+    ];
     rows.extend(experiments.iter().map(|summary| {
         [
             summary.id.to_string(),
             summary.started.to_string(),
-            if summary.finished.is_some() { "done" } else { "unfinished" }.to_owned(),
+            if summary.finished.is_some() {
+                "done"
+            } else {
+                "unfinished"
+            }
+            .to_owned(),
             summary.ok.to_string(),
             summary.tainted.to_string(),
             summary.failed.to_string(),

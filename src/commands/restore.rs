@@ -47,7 +47,10 @@ fn render(restoration: &Restoration) -> String {
         text.push('\n');
     }
     for failure in &restoration.failed {
-        text.push_str(&format!("{}\n  Type: {}\n", failure.reason, failure.command));
+        text.push_str(&format!(
+            "{}\n  Type: {}\n",
+            failure.reason, failure.command
+        ));
     }
     if text.is_empty() {
         text.push_str("Nothing is left to put back.\n");

@@ -3,6 +3,7 @@
 use std::io::ErrorKind;
 use std::path::Path;
 
+use knobstat_analysis::stop;
 use knobstat_data::Experiment;
 use knobstat_data::plan::full_factorial;
 use knobstat_lab::engine::{
@@ -72,20 +73,16 @@ pub fn check(experiment: Experiment, source: String, global: &Global) -> Result<
         overwrite_others: false,
     };
     let mut world = RealWorld::new();
-    let prepared = prepare(assignment, &mut target, None, &mut world).or_else(|error| {
-        // A plan of which nothing is left can still be shown, with every reason.
-        match error {
-            EngineError::NothingLeft(omissions) => Err(Ok(omissions)),
-            other => Err(Err(other)),
-        }
-    });
-    let text = match prepared {
+    let text = match prepare(assignment, &mut target, None, &mut world) {
         Ok(prepared) => {
             let estimate = prepared.estimate().map_err(engine_trouble)?;
             plan_text::render(prepared.record(), &estimate.to_string())
         }
-        Err(Ok(omissions)) => plan_text::nothing_left(&name, treatments, &omissions),
-        Err(Err(error)) => return Err(engine_trouble(error)),
+        // A plan of which nothing is left can still be shown, with every reason.
+        Err(EngineError::NothingLeft(omissions)) => {
+            plan_text::nothing_left(&name, treatments, &omissions)
+        }
+        Err(error) => return Err(engine_trouble(error)),
     };
     output::result(&text)?;
     Ok(0)
@@ -120,12 +117,14 @@ pub fn carry_out(
             prepared.record().id
         ));
     }
+    let experiment = prepared.record().experiment.clone();
+    let plan = prepared.record().plan.clone();
     let ended = prepared.drive(Means {
         store: &mut store,
         progress,
         interrupt: &*watch,
         world: &mut world,
-        enough: &|_| false,
+        enough: &|attempts| stop::enough(&experiment, &plan, attempts),
     });
     lines.end();
     conclude(&ended, how.json)
@@ -168,9 +167,9 @@ fn conclude(ended: &Ended, json: bool) -> Result<u8, Trouble> {
         Ok(Finish::Suspended) => output::message(
             "knobstat: the machine reboots for the next runs; the experiment goes on then.",
         ),
-        Ok(Finish::Stopped { .. }) => output::message(
-            "knobstat: stopped at the first failed run, as on_failure asks.",
-        ),
+        Ok(Finish::Stopped { .. }) => {
+            output::message("knobstat: stopped at the first failed run, as on_failure asks.")
+        }
         Ok(Finish::Complete { failed_runs: 0, .. }) => {}
         Ok(Finish::Complete { failed_runs, .. }) => output::message(&format!(
             "knobstat: {failed_runs} runs failed; `knobstat show {}` says why.",

@@ -1,7 +1,7 @@
 //! `knobstat show`: one experiment, its treatments, its attempts.
 
-use knobstat_data::observation::{Attempt, Failure, Outcome};
 use knobstat_data::Record;
+use knobstat_data::observation::{Attempt, Failure, Outcome};
 
 use crate::arguments::{Global, Show};
 use crate::front;
@@ -63,7 +63,17 @@ fn render(record: &Record) -> String {
     text.push('\n');
     let metric = &record.experiment.analysis.metric;
     let value_heading = format!("{} [{}]", metric.name, metric.unit);
-    let mut rows = vec![["run", "block", "treatment", "outcome", &value_heading, "started"].map(str::to_owned)];
+    let mut rows = vec![
+        [
+            "run",
+            "block",
+            "treatment",
+            "outcome",
+            &value_heading,
+            "started",
+        ]
+        .map(str::to_owned),
+    ];
     rows.extend(record.attempts.iter().map(|attempt| {
         let planned = record.plan.treatments.get(attempt.treatment);
         [
@@ -81,7 +91,10 @@ fn render(record: &Record) -> String {
     text.push_str(&table::columns(&rows));
     for attempt in &record.attempts {
         for note in &attempt.result.notes {
-            text.push_str(&format!("run {}: {note}\n", attempt.sequence.saturating_add(1)));
+            text.push_str(&format!(
+                "run {}: {note}\n",
+                attempt.sequence.saturating_add(1)
+            ));
         }
     }
     text
@@ -95,7 +108,12 @@ fn outcome(attempt: &Attempt) -> String {
         Outcome::Tainted(taints) => {
             let what = taints
                 .iter()
-                .map(|taint| format!("{} was {} and not {}", taint.knob, taint.found, taint.expected))
+                .map(|taint| {
+                    format!(
+                        "{} was {} and not {}",
+                        taint.knob, taint.found, taint.expected
+                    )
+                })
                 .collect::<Vec<_>>();
             format!("tainted ({})", what.join("; "))
         }
@@ -114,7 +132,10 @@ pub fn reason(failure: &Failure) -> String {
         Failure::Knob { knob, reason } => format!("{knob}: {reason}"),
         Failure::Start { reason } => format!("not started: {reason}"),
         Failure::ExitCode(code) => format!("exit code {code}"),
-        Failure::Signal { signal, core_dumped } => format!(
+        Failure::Signal {
+            signal,
+            core_dumped,
+        } => format!(
             "signal {signal}{}",
             if *core_dumped { ", core dumped" } else { "" }
         ),

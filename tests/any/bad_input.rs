@@ -21,7 +21,11 @@ fn refused(text: &str, code: i32, expected: &[&str]) {
     let before = machine.bytes();
     let ended = run(&place, &machine, text).must_exit(code);
     for expected in expected {
-        assert!(ended.stderr().contains(expected), "{expected} is missing in\n{}", ended.stderr());
+        assert!(
+            ended.stderr().contains(expected),
+            "{expected} is missing in\n{}",
+            ended.stderr()
+        );
     }
     assert_eq!(ended.stdout(), "");
     assert_eq!(machine.bytes(), before);
@@ -49,12 +53,20 @@ fn an_empty_factor_and_one_of_one_level_are_refused() {
 
 #[test]
 fn a_knob_that_does_not_exist_is_named_with_the_nearest_one() {
-    refused(&experiment("governer = [\"a\", \"b\"]", "true"), 2, &["governer", "governor"]);
+    refused(
+        &experiment("governer = [\"a\", \"b\"]", "true"),
+        2,
+        &["governer", "governor"],
+    );
 }
 
 #[test]
 fn an_unknown_placeholder_is_refused() {
-    refused(&experiment("thp = [\"always\", \"never\"]", "echo {thq}"), 2, &["thq"]);
+    refused(
+        &experiment("thp = [\"always\", \"never\"]", "echo {thq}"),
+        2,
+        &["thq"],
+    );
 }
 
 #[test]
@@ -70,7 +82,10 @@ fn a_missing_program_is_found_before_any_setting_is_touched() {
 fn a_program_that_is_not_executable_is_told_apart_from_a_missing_one() {
     let (place, machine) = (Place::new(), Machine::desktop());
     let script = place.file("script", "#!/bin/sh\n");
-    let text = experiment("thp = [\"always\", \"never\"]", &script.display().to_string());
+    let text = experiment(
+        "thp = [\"always\", \"never\"]",
+        &script.display().to_string(),
+    );
     let ended = run(&place, &machine, &text).must_exit(126);
     assert!(ended.stderr().contains("script"), "{}", ended.stderr());
 }
@@ -79,9 +94,22 @@ fn a_program_that_is_not_executable_is_told_apart_from_a_missing_one() {
 fn a_directory_and_a_missing_file_are_no_experiment() {
     let (place, machine) = (Place::new(), Machine::desktop());
     let directory = output(place.knobstat_on(&machine).arg("run").arg(place.path())).must_exit(2);
-    assert!(directory.stderr().contains("directory"), "{}", directory.stderr());
-    let missing = output(place.knobstat_on(&machine).args(["run", "no/such/file.toml"])).must_exit(2);
-    assert!(missing.stderr().contains("no/such/file.toml"), "{}", missing.stderr());
+    assert!(
+        directory.stderr().contains("directory"),
+        "{}",
+        directory.stderr()
+    );
+    let missing = output(
+        place
+            .knobstat_on(&machine)
+            .args(["run", "no/such/file.toml"]),
+    )
+    .must_exit(2);
+    assert!(
+        missing.stderr().contains("no/such/file.toml"),
+        "{}",
+        missing.stderr()
+    );
 }
 
 #[test]
@@ -106,8 +134,17 @@ fn a_machine_on_which_nothing_is_left_to_run_is_refused_with_every_reason() {
 #[test]
 fn a_store_that_is_newer_or_none_at_all_is_refused() {
     let (place, machine) = (Place::new(), Machine::desktop());
-    std::fs::write(place.path().join("store.sqlite"), "this is no database, but long enough to look at").unwrap();
-    let ended = run(&place, &machine, &experiment("word = [1, 2]", "echo {word}")).must_exit(4);
+    std::fs::write(
+        place.path().join("store.sqlite"),
+        "this is no database, but long enough to look at",
+    )
+    .unwrap();
+    let ended = run(
+        &place,
+        &machine,
+        &experiment("word = [1, 2]", "echo {word}"),
+    )
+    .must_exit(4);
     assert!(ended.stderr().contains("store"), "{}", ended.stderr());
     assert_eq!(
         std::fs::read_to_string(place.path().join("store.sqlite")).unwrap(),
@@ -120,7 +157,10 @@ fn a_store_that_is_newer_or_none_at_all_is_refused() {
 fn standard_output_on_a_full_disk_is_an_error_and_the_experiment_is_safe() {
     let (place, machine) = (Place::new(), Machine::desktop());
     let file = place.file("full.toml", &experiment("word = [1, 2]", "echo {word}"));
-    let full = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+    let full = std::fs::OpenOptions::new()
+        .write(true)
+        .open("/dev/full")
+        .unwrap();
     let status = place
         .knobstat_on(&machine)
         .args(["run", "--quiet"])
@@ -129,7 +169,9 @@ fn standard_output_on_a_full_disk_is_an_error_and_the_experiment_is_safe() {
         .status()
         .unwrap();
     assert_eq!(status.code(), Some(4));
-    let list = output(place.knobstat().args(["list", "--json"])).must_exit(0).json();
+    let list = output(place.knobstat().args(["list", "--json"]))
+        .must_exit(0)
+        .json();
     assert_eq!(list.as_array().map(Vec::len), Some(1));
 }
 
@@ -138,7 +180,8 @@ fn a_disk_that_is_full_ends_the_experiment_and_keeps_what_was_done() {
     let (place, machine) = (Place::new(), Machine::desktop());
     let file = place.file(
         "full.toml",
-        &experiment("clocksource = [\"tsc\", \"hpet\"]", "true").replace("replicates = 3", "replicates = 2000"),
+        &experiment("clocksource = [\"tsc\", \"hpet\"]", "true")
+            .replace("replicates = 3", "replicates = 2000"),
     );
     // A limit on the size of files stands for a disk that fills up: 4000 blocks of 512 bytes.
     let program = place.knobstat_on(&machine);
@@ -160,8 +203,13 @@ fn a_disk_that_is_full_ends_the_experiment_and_keeps_what_was_done() {
     let ended = output(&mut shell).must_exit(4);
     assert!(ended.stderr().contains("store"), "{}", ended.stderr());
     assert_eq!(machine.clock_source(), "tsc", "the machine was put back");
-    let list = output(place.knobstat().args(["list", "--json"])).must_exit(0).json();
-    assert!(list[0]["attempts"].as_u64().is_some_and(|done| done > 10), "{list}");
+    let list = output(place.knobstat().args(["list", "--json"]))
+        .must_exit(0)
+        .json();
+    assert!(
+        list[0]["attempts"].as_u64().is_some_and(|done| done > 10),
+        "{list}"
+    );
 }
 
 #[test]
@@ -170,7 +218,10 @@ fn a_read_only_setting_is_a_level_that_is_not_to_be_had() {
     let path = "sys/kernel/mm/transparent_hugepage/enabled";
     let mode = std::os::unix::fs::PermissionsExt::from_mode(0o444);
     std::fs::set_permissions(machine.path().join(path), mode).unwrap();
-    let text = experiment("thp = [\"always\", \"never\"]\nword = [1, 2]", "echo {word}");
+    let text = experiment(
+        "thp = [\"always\", \"never\"]\nword = [1, 2]",
+        "echo {word}",
+    );
     let before = machine.bytes();
     let ended = run(&place, &machine, &text);
     // Root writes where the mode says read-only; anyone else is told so.

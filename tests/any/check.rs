@@ -21,14 +21,28 @@ fn the_plan_shows_treatments_order_duration_and_what_the_machine_lacks() {
     let (place, machine) = (Place::new(), Machine::desktop());
     let file = place.file("plan.toml", FILE);
     let before = machine.bytes();
-    let text = output(place.knobstat_on(&machine).args(["run", "--check"]).arg(&file))
-        .must_exit(0)
-        .stdout();
-    for expected in ["6 treatments", "3 blocks", "seed 11", "jiffies", "clocksource=hpet thp=never"] {
+    let text = output(
+        place
+            .knobstat_on(&machine)
+            .args(["run", "--check"])
+            .arg(&file),
+    )
+    .must_exit(0)
+    .stdout();
+    for expected in [
+        "6 treatments",
+        "3 blocks",
+        "seed 11",
+        "jiffies",
+        "clocksource=hpet thp=never",
+    ] {
         assert!(text.contains(expected), "{expected} is missing in\n{text}");
     }
     assert_eq!(machine.bytes(), before);
-    assert!(!place.path().join("store.sqlite").exists(), "nothing was touched");
+    assert!(
+        !place.path().join("store.sqlite").exists(),
+        "nothing was touched"
+    );
     assert!(!place.path().join("state").exists(), "nothing was touched");
 }
 
@@ -37,13 +51,18 @@ fn the_order_is_the_same_on_every_machine() {
     let place = Place::new();
     let file = place.file("plan.toml", FILE);
     let order = |machine: &Machine| -> Vec<String> {
-        output(place.knobstat_on(machine).args(["run", "--check"]).arg(&file))
-            .must_exit(0)
-            .stdout()
-            .lines()
-            .filter(|line| line.contains("block "))
-            .map(str::to_owned)
-            .collect()
+        output(
+            place
+                .knobstat_on(machine)
+                .args(["run", "--check"])
+                .arg(&file),
+        )
+        .must_exit(0)
+        .stdout()
+        .lines()
+        .filter(|line| line.contains("block "))
+        .map(str::to_owned)
+        .collect()
     };
     let first = order(&Machine::desktop());
     assert!(!first.is_empty());
@@ -53,8 +72,17 @@ fn the_order_is_the_same_on_every_machine() {
 #[test]
 fn too_few_replicates_to_ever_decide_are_a_warning() {
     let (place, machine) = (Place::new(), Machine::desktop());
-    let file = place.file("plan.toml", &FILE.replace("replicates = 3", "replicates = 2"));
-    let ended = output(place.knobstat_on(&machine).args(["run", "--check"]).arg(&file)).must_exit(0);
+    let file = place.file(
+        "plan.toml",
+        &FILE.replace("replicates = 3", "replicates = 2"),
+    );
+    let ended = output(
+        place
+            .knobstat_on(&machine)
+            .args(["run", "--check"])
+            .arg(&file),
+    )
+    .must_exit(0);
     let said = ended.stdout() + &ended.stderr();
     assert!(said.contains("replicates"), "{said}");
     assert!(said.contains("warning"), "{said}");
@@ -76,9 +104,23 @@ packet_size = [64, 128, 256, 512, 1024]
 replicates = 2000000
 "#,
     );
-    let checked = output(place.knobstat_on(&machine).args(["run", "--check"]).arg(&file)).must_exit(0);
-    assert!(checked.stdout().contains("10000000 runs"), "{}", checked.stdout());
+    let checked = output(
+        place
+            .knobstat_on(&machine)
+            .args(["run", "--check"])
+            .arg(&file),
+    )
+    .must_exit(0);
+    assert!(
+        checked.stdout().contains("10000000 runs"),
+        "{}",
+        checked.stdout()
+    );
     let refused = output(place.knobstat_on(&machine).arg("run").arg(&file)).must_exit(2);
     assert!(refused.stderr().contains("--yes"), "{}", refused.stderr());
-    assert!(refused.stderr().contains("more than a day"), "{}", refused.stderr());
+    assert!(
+        refused.stderr().contains("more than a day"),
+        "{}",
+        refused.stderr()
+    );
 }

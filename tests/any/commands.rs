@@ -7,11 +7,23 @@ use crate::support::program::{Place, output};
 fn knobs_lists_every_knob_with_its_value_levels_and_why_not() {
     let (place, machine) = (Place::new(), Machine::desktop());
     let before = machine.bytes();
-    let text = output(place.knobstat_on(&machine).arg("knobs")).must_exit(0).stdout();
-    for name in ["clocksource", "governor", "turbo", "cstate", "smt", "thp", "aslr"] {
+    let text = output(place.knobstat_on(&machine).arg("knobs"))
+        .must_exit(0)
+        .stdout();
+    for name in [
+        "clocksource",
+        "governor",
+        "turbo",
+        "cstate",
+        "smt",
+        "thp",
+        "aslr",
+    ] {
         assert!(text.contains(name), "{name} is missing in\n{text}");
     }
-    let json = output(place.knobstat_on(&machine).args(["knobs", "--json"])).must_exit(0).json();
+    let json = output(place.knobstat_on(&machine).args(["knobs", "--json"]))
+        .must_exit(0)
+        .json();
     let clock_source = json
         .as_array()
         .expect("knobs")
@@ -19,8 +31,14 @@ fn knobs_lists_every_knob_with_its_value_levels_and_why_not() {
         .find(|knob| knob["name"] == "clocksource")
         .expect("clocksource");
     assert_eq!(clock_source["value"], "tsc");
-    assert!(clock_source["levels"].as_array().is_some_and(|levels| levels.len() >= 3));
-    let one = output(place.knobstat_on(&machine).args(["knobs", "clocksource"])).must_exit(0).stdout();
+    assert!(
+        clock_source["levels"]
+            .as_array()
+            .is_some_and(|levels| levels.len() >= 3)
+    );
+    let one = output(place.knobstat_on(&machine).args(["knobs", "clocksource"]))
+        .must_exit(0)
+        .stdout();
     assert!(one.contains("current_clocksource"), "{one}");
     assert_eq!(machine.bytes(), before);
 }
@@ -35,7 +53,9 @@ fn an_unknown_knob_is_named_with_the_nearest() {
 #[test]
 fn the_doctor_finds_and_advises_on_a_laid_out_machine_and_on_this_one() {
     let (place, machine) = (Place::new(), Machine::desktop());
-    let findings = output(place.knobstat_on(&machine).args(["doctor", "--json"])).must_exit(0).json();
+    let findings = output(place.knobstat_on(&machine).args(["doctor", "--json"]))
+        .must_exit(0)
+        .json();
     let governor = findings
         .as_array()
         .expect("findings")
@@ -43,7 +63,11 @@ fn the_doctor_finds_and_advises_on_a_laid_out_machine_and_on_this_one() {
         .find(|finding| finding["topic"] == "governor")
         .expect("governor");
     assert_eq!(governor["grade"], "notice");
-    assert!(governor["evidence"].as_str().is_some_and(|text| text.contains("powersave")));
+    assert!(
+        governor["evidence"]
+            .as_str()
+            .is_some_and(|text| text.contains("powersave"))
+    );
     let here = output(place.knobstat().arg("doctor")).must_exit(0).stdout();
     assert!(here.contains("clock source"), "{here}");
 }
@@ -62,7 +86,12 @@ fn an_experiment_that_does_not_exist_is_said_so() {
         let ended = output(place.knobstat().args([command, "ffffff"])).must_exit(2);
         assert!(ended.stderr().contains("ffffff"), "{}", ended.stderr());
     }
-    assert_eq!(output(place.knobstat().args(["list", "--json"])).must_exit(0).json(), serde_json::json!([]));
+    assert_eq!(
+        output(place.knobstat().args(["list", "--json"]))
+            .must_exit(0)
+            .json(),
+        serde_json::json!([])
+    );
 }
 
 #[test]
@@ -70,15 +99,24 @@ fn help_manual_and_completions_name_every_command() {
     let place = Place::new();
     let help = output(place.knobstat().arg("--help")).must_exit(0).stdout();
     let manual = output(place.knobstat().arg("manual")).must_exit(0).stdout();
-    let completions = output(place.knobstat().args(["completions", "bash"])).must_exit(0).stdout();
-    for command in ["run", "try", "list", "show", "report", "export", "import", "knobs", "doctor", "restore", "ministat"] {
+    let completions = output(place.knobstat().args(["completions", "bash"]))
+        .must_exit(0)
+        .stdout();
+    for command in [
+        "run", "try", "list", "show", "report", "export", "import", "knobs", "doctor", "restore",
+        "ministat",
+    ] {
         for text in [&help, &manual, &completions] {
             assert!(text.contains(command), "{command}");
         }
         if command != "ministat" {
-            let own = output(place.knobstat().args([command, "--help"])).must_exit(0).stdout();
+            let own = output(place.knobstat().args([command, "--help"]))
+                .must_exit(0)
+                .stdout();
             assert!(own.contains("Usage"), "{own}");
-            let page = output(place.knobstat().args(["manual", command])).must_exit(0).stdout();
+            let page = output(place.knobstat().args(["manual", command]))
+                .must_exit(0)
+                .stdout();
             assert!(page.contains(".TH"), "{page}");
         }
     }
@@ -101,7 +139,12 @@ fn wrong_arguments_exit_with_two() {
     let place = Place::new();
     output(place.knobstat().arg("frobnicate")).must_exit(2);
     output(place.knobstat().args(["try", "-n", "3", "--", "true"])).must_exit(2);
-    output(place.knobstat().args(["--root", "/no/such/directory", "knobs"])).must_exit(2);
+    output(
+        place
+            .knobstat()
+            .args(["--root", "/no/such/directory", "knobs"]),
+    )
+    .must_exit(2);
 }
 
 #[test]
@@ -116,5 +159,9 @@ fn a_reader_that_goes_away_is_no_error() {
         .unwrap();
     drop(child.stdout.take());
     let ended = child.wait_with_output().unwrap();
-    assert!(ended.status.success(), "{}", String::from_utf8_lossy(&ended.stderr));
+    assert!(
+        ended.status.success(),
+        "{}",
+        String::from_utf8_lossy(&ended.stderr)
+    );
 }

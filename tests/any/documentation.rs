@@ -40,10 +40,22 @@ fn run(command: &str, place: &Place, machine: &Machine, id: &str) -> Result<(), 
         .replace("sudo ", "")
         .replace("target/release/knobstat", "knobstat");
     // What takes long, what needs a peer program, and what runs this very test is run elsewhere.
-    let elsewhere = ["./test", "bench/", "cargo test", "cargo bench", "git clone", "apt-get", "cargo build"];
+    let elsewhere = [
+        "./test",
+        "bench/",
+        "cargo test",
+        "cargo bench",
+        "git clone",
+        "apt-get",
+        "cargo build",
+    ];
     if elsewhere.iter().any(|prefix| command.starts_with(prefix)) {
         let file = command.split_whitespace().next().unwrap_or_default();
-        if file.contains('/') && !PathBuf::from(env!("CARGO_MANIFEST_DIR")).join(file).exists() {
+        if file.contains('/')
+            && !PathBuf::from(env!("CARGO_MANIFEST_DIR"))
+                .join(file)
+                .exists()
+        {
             return Err(format!("{file} does not exist"));
         }
         return Ok(());
@@ -59,13 +71,18 @@ fn run(command: &str, place: &Place, machine: &Machine, id: &str) -> Result<(), 
             command = command.replace(verb, &format!("{verb}--check "));
         }
     }
-    let command = command.replace("knobstat ", &format!("{program} --root {} ", machine.path().display()));
+    let command = command.replace(
+        "knobstat ",
+        &format!("{program} --root {} ", machine.path().display()),
+    );
     let command = command.replace(
         &format!("{program} --root {} ministat", machine.path().display()),
         &format!("{program} ministat"),
     );
     let mut shell = std::process::Command::new("bash");
-    shell.args(["-euo", "pipefail", "-c", &command]).current_dir(place.path());
+    shell
+        .args(["-euo", "pipefail", "-c", &command])
+        .current_dir(place.path());
     let template = place.knobstat();
     for (name, value) in template.get_envs() {
         if let Some(value) = value {
@@ -76,7 +93,11 @@ fn run(command: &str, place: &Place, machine: &Machine, id: &str) -> Result<(), 
     if ended.code() == Some(0) {
         Ok(())
     } else {
-        Err(format!("`{command}` ended with {:?}: {}", ended.code(), ended.stderr()))
+        Err(format!(
+            "`{command}` ended with {:?}: {}",
+            ended.code(),
+            ended.stderr()
+        ))
     }
 }
 
@@ -95,11 +116,18 @@ fn every_command_of_the_documentation_runs() {
         "small.toml",
         "name = \"small\"\n[workload]\nkind = \"command\"\ncommand = \"true\"\nwarmup_runs = 0\n[factors]\nthp = [\"always\", \"never\"]\n[design]\nreplicates = 3\n",
     );
-    let report = output(place.knobstat_on(&machine).args(["run", "--json", "--quiet"]).arg(experiment))
-        .must_exit(0)
-        .json();
+    let report = output(
+        place
+            .knobstat_on(&machine)
+            .args(["run", "--json", "--quiet"])
+            .arg(experiment),
+    )
+    .must_exit(0)
+    .json();
     let id = report["experiment"]["id"].as_str().unwrap();
-    let export = output(place.knobstat().args(["export", id])).must_exit(0).stdout();
+    let export = output(place.knobstat().args(["export", id]))
+        .must_exit(0)
+        .stdout();
     place.file("experiment.json", &export);
 
     let mut count = 0;
@@ -108,7 +136,10 @@ fn every_command_of_the_documentation_runs() {
         for command in commands(&std::fs::read_to_string(&document).unwrap()) {
             count += 1;
             if let Err(failure) = run(&command, &place, &machine, id) {
-                failures.push(format!("{}: {failure}", document.file_name().unwrap().to_string_lossy()));
+                failures.push(format!(
+                    "{}: {failure}",
+                    document.file_name().unwrap().to_string_lossy()
+                ));
             }
         }
     }
@@ -119,7 +150,8 @@ fn every_command_of_the_documentation_runs() {
 
 #[test]
 fn the_readme_names_two_commands_for_a_fresh_machine() {
-    let readme = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/README.md")).unwrap();
+    let readme =
+        std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/README.md")).unwrap();
     let commands = commands(&readme);
     assert_eq!(
         commands.first().map(String::as_str),

@@ -9,7 +9,11 @@ use crate::support::program::{Place, output};
 
 /// Kills that must have happened before the test may end.
 fn kills_wanted() -> u32 {
-    if std::env::var_os("KNOBSTAT_LONG").is_some() { 500 } else { 50 }
+    if std::env::var_os("KNOBSTAT_LONG").is_some() {
+        500
+    } else {
+        50
+    }
 }
 
 /// A small generator (splitmix64): the test's own, so that its seed means the same for ever.
@@ -70,24 +74,43 @@ fn killed_at_random_points_it_continues_without_repeating_or_losing_a_run() {
         }
         front.kill().unwrap();
         let status = front.wait().unwrap();
-        assert_ne!(status.code(), Some(0), "the experiment was over before its kills were: {kills}");
+        assert_ne!(
+            status.code(),
+            Some(0),
+            "the experiment was over before its kills were: {kills}"
+        );
         kills += 1;
     };
     let said = String::from_utf8_lossy(&finished.stderr).into_owned();
     assert!(finished.status.success(), "{said}");
     assert_eq!(machine.bytes(), before);
 
-    let list = output(place.knobstat().args(["list", "--json"])).must_exit(0).json();
-    assert_eq!(list.as_array().map(Vec::len), Some(1), "one experiment throughout: {list}");
+    let list = output(place.knobstat().args(["list", "--json"]))
+        .must_exit(0)
+        .json();
+    assert_eq!(
+        list.as_array().map(Vec::len),
+        Some(1),
+        "one experiment throughout: {list}"
+    );
     let id = list[0]["id"].as_str().unwrap();
-    let export = output(place.knobstat().args(["export", id])).must_exit(0).json();
+    let export = output(place.knobstat().args(["export", id]))
+        .must_exit(0)
+        .json();
     let attempts = export["record"]["attempts"].as_array().expect("attempts");
     let ok: Vec<&serde_json::Value> = attempts
         .iter()
         .filter(|attempt| attempt["result"]["outcome"] == "Ok")
         .collect();
-    assert_eq!(ok.len() as u64, runs, "no run was lost and none was repeated");
-    let mut ids: Vec<&str> = ok.iter().map(|attempt| attempt["run"].as_str().unwrap()).collect();
+    assert_eq!(
+        ok.len() as u64,
+        runs,
+        "no run was lost and none was repeated"
+    );
+    let mut ids: Vec<&str> = ok
+        .iter()
+        .map(|attempt| attempt["run"].as_str().unwrap())
+        .collect();
     ids.sort_unstable();
     ids.dedup();
     assert_eq!(ids.len() as u64, runs, "each run once");
@@ -96,14 +119,29 @@ fn killed_at_random_points_it_continues_without_repeating_or_losing_a_run() {
     let order = |attempts: &[&serde_json::Value]| -> Vec<(u64, u64)> {
         attempts
             .iter()
-            .map(|attempt| (attempt["block"].as_u64().unwrap(), attempt["treatment"].as_u64().unwrap()))
+            .map(|attempt| {
+                (
+                    attempt["block"].as_u64().unwrap(),
+                    attempt["treatment"].as_u64().unwrap(),
+                )
+            })
             .collect()
     };
     let undisturbed = Place::new();
-    output(undisturbed.knobstat_on(&machine).args(["run", "--quiet"]).arg(&file)).must_exit(0);
-    let list = output(undisturbed.knobstat().args(["list", "--json"])).must_exit(0).json();
+    output(
+        undisturbed
+            .knobstat_on(&machine)
+            .args(["run", "--quiet"])
+            .arg(&file),
+    )
+    .must_exit(0);
+    let list = output(undisturbed.knobstat().args(["list", "--json"]))
+        .must_exit(0)
+        .json();
     let id = list[0]["id"].as_str().unwrap();
-    let export = output(undisturbed.knobstat().args(["export", id])).must_exit(0).json();
+    let export = output(undisturbed.knobstat().args(["export", id]))
+        .must_exit(0)
+        .json();
     let attempts = export["record"]["attempts"].as_array().expect("attempts");
     let all: Vec<&serde_json::Value> = attempts.iter().collect();
     assert_eq!(order(&ok), order(&all));

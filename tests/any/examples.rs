@@ -6,11 +6,15 @@ use crate::support::machine::Machine;
 use crate::support::program::{Place, output};
 
 fn examples() -> Vec<PathBuf> {
-    let mut files: Vec<PathBuf> = std::fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/examples"))
-        .unwrap()
-        .map(|entry| entry.unwrap().path())
-        .filter(|path| path.extension().is_some_and(|extension| extension == "toml"))
-        .collect();
+    let mut files: Vec<PathBuf> =
+        std::fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/examples"))
+            .unwrap()
+            .map(|entry| entry.unwrap().path())
+            .filter(|path| {
+                path.extension()
+                    .is_some_and(|extension| extension == "toml")
+            })
+            .collect();
     files.sort();
     assert!(files.len() >= 5, "{files:?}");
     files
@@ -21,15 +25,31 @@ fn every_example_can_be_planned_on_a_desktop_and_on_a_bare_machine() {
     for file in examples() {
         for machine in [Machine::desktop(), Machine::bare()] {
             let place = Place::new();
-            let ended = output(place.knobstat_on(&machine).args(["run", "--check"]).arg(&file)).must_exit(0);
-            assert!(ended.stdout().contains("treatments"), "{}\n{}", file.display(), ended.stdout());
+            let ended = output(
+                place
+                    .knobstat_on(&machine)
+                    .args(["run", "--check"])
+                    .arg(&file),
+            )
+            .must_exit(0);
+            assert!(
+                ended.stdout().contains("treatments"),
+                "{}\n{}",
+                file.display(),
+                ended.stdout()
+            );
         }
     }
 }
 
 /// An example with its runs made short, so that all of it can be run here.
 fn shortened(place: &Place, name: &str) -> PathBuf {
-    let text = std::fs::read_to_string(PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("examples").join(name)).unwrap();
+    let text = std::fs::read_to_string(
+        PathBuf::from(env!("CARGO_MANIFEST_DIR"))
+            .join("examples")
+            .join(name),
+    )
+    .unwrap();
     let text = text
         .lines()
         .map(|line| {
@@ -63,9 +83,14 @@ fn the_examples_run_with_what_a_machine_has_and_name_what_it_lacks() {
         let (place, machine) = (Place::new(), Machine::desktop());
         let before = machine.bytes();
         let file = shortened(&place, name);
-        let report = output(place.knobstat_on(&machine).args(["run", "--quiet", "--json"]).arg(&file))
-            .must_exit(0)
-            .json();
+        let report = output(
+            place
+                .knobstat_on(&machine)
+                .args(["run", "--quiet", "--json"])
+                .arg(&file),
+        )
+        .must_exit(0)
+        .json();
         let omitted: Vec<&str> = report["omitted"]
             .as_array()
             .unwrap()
@@ -73,10 +98,17 @@ fn the_examples_run_with_what_a_machine_has_and_name_what_it_lacks() {
             .filter_map(|omitted| omitted["level"].as_str())
             .collect();
         for level in lacking {
-            assert!(omitted.contains(&level), "{name}: {level} is not among {omitted:?}");
+            assert!(
+                omitted.contains(&level),
+                "{name}: {level} is not among {omitted:?}"
+            );
         }
         assert!(
-            report["treatments"].as_array().unwrap().iter().any(|treatment| treatment["runs"]["ok"] == 2),
+            report["treatments"]
+                .as_array()
+                .unwrap()
+                .iter()
+                .any(|treatment| treatment["runs"]["ok"] == 2),
             "{name}: {report}"
         );
         assert_eq!(machine.bytes(), before, "{name}");
@@ -87,7 +119,10 @@ fn the_examples_run_with_what_a_machine_has_and_name_what_it_lacks() {
 fn the_quickstart_shows_a_clock_that_steps_once_a_tick() {
     let place = Place::new();
     let file = shortened(&place, "quickstart.toml");
-    let text = std::fs::read_to_string(&file).unwrap().replace("20ms", "150ms").replace("replicates = 2", "replicates = 5");
+    let text = std::fs::read_to_string(&file)
+        .unwrap()
+        .replace("20ms", "150ms")
+        .replace("replicates = 2", "replicates = 5");
     let file = place.file("quickstart.toml", &text);
     let ended = output(place.knobstat().args(["run", "--quiet"]).arg(&file)).must_exit(0);
     let text = ended.stdout();

@@ -31,9 +31,20 @@ settle = "0s"
 metric = "speed"
 "#;
 
-fn run(place: &Place, machine: &Machine, file: &str, arguments: &[&str]) -> crate::support::program::Ended {
+fn run(
+    place: &Place,
+    machine: &Machine,
+    file: &str,
+    arguments: &[&str],
+) -> crate::support::program::Ended {
     let file = place.file("experiment.toml", file);
-    output(place.knobstat_on(machine).arg("run").arg(file).args(arguments))
+    output(
+        place
+            .knobstat_on(machine)
+            .arg("run")
+            .arg(file)
+            .args(arguments),
+    )
 }
 
 #[test]
@@ -50,7 +61,11 @@ fn a_run_reports_every_treatment_and_leaves_the_machine_as_it_was() {
         assert_eq!(treatment["runs"]["ok"], 5, "{treatment}");
         let speed = &treatment["metrics"]["speed"];
         assert_eq!(speed["n"], 5);
-        assert_eq!(speed["mean"].as_f64(), treatment["levels"]["size"].as_f64(), "{treatment}");
+        assert_eq!(
+            speed["mean"].as_f64(),
+            treatment["levels"]["size"].as_f64(),
+            "{treatment}"
+        );
         assert_eq!(speed["unit"], "points");
     }
     assert_eq!(machine.bytes(), before);
@@ -62,7 +77,9 @@ fn the_same_request_starts_anew_once_it_is_finished() {
     let first = run(&place, &machine, FILE, &["--json"]).must_exit(0).json();
     let second = run(&place, &machine, FILE, &["--json"]).must_exit(0).json();
     assert_ne!(first["experiment"]["id"], second["experiment"]["id"]);
-    let list = output(place.knobstat().args(["list", "--json"])).must_exit(0).json();
+    let list = output(place.knobstat().args(["list", "--json"]))
+        .must_exit(0)
+        .json();
     assert_eq!(list.as_array().expect("a list").len(), 2, "{list}");
 }
 
@@ -70,29 +87,47 @@ fn the_same_request_starts_anew_once_it_is_finished() {
 fn a_finished_experiment_can_be_shown_reported_exported_and_imported() {
     let (place, machine) = (Place::new(), Machine::desktop());
     let report = run(&place, &machine, FILE, &["--json"]).must_exit(0).json();
-    let id = report["experiment"]["id"].as_str().expect("an id").to_owned();
+    let id = report["experiment"]["id"]
+        .as_str()
+        .expect("an id")
+        .to_owned();
     let prefix = &id[..6];
 
-    let shown = output(place.knobstat().args(["show", prefix])).must_exit(0).stdout();
-    assert!(shown.contains("two by two") && shown.contains("20 of 20"), "{shown}");
+    let shown = output(place.knobstat().args(["show", prefix]))
+        .must_exit(0)
+        .stdout();
+    assert!(
+        shown.contains("two by two") && shown.contains("20 of 20"),
+        "{shown}"
+    );
     for format in ["text", "markdown", "csv", "json", "ministat"] {
-        let text = output(place.knobstat().args(["report", prefix, "--format", format]))
-            .must_exit(0)
-            .stdout();
+        let text = output(
+            place
+                .knobstat()
+                .args(["report", prefix, "--format", format]),
+        )
+        .must_exit(0)
+        .stdout();
         assert!(!text.trim().is_empty(), "{format}");
     }
     assert_eq!(
-        output(place.knobstat().args(["report", prefix, "--json"])).must_exit(0).json(),
+        output(place.knobstat().args(["report", prefix, "--json"]))
+            .must_exit(0)
+            .json(),
         report
     );
 
-    let export = output(place.knobstat().args(["export", prefix])).must_exit(0).stdout();
+    let export = output(place.knobstat().args(["export", prefix]))
+        .must_exit(0)
+        .stdout();
     let file = place.file("export.json", &export);
     let elsewhere = Place::new();
     output(elsewhere.knobstat().arg("import").arg(&file)).must_exit(0);
     output(elsewhere.knobstat().arg("import").arg(&file)).must_exit(0);
     assert_eq!(
-        output(elsewhere.knobstat().args(["export", prefix])).must_exit(0).stdout(),
+        output(elsewhere.knobstat().args(["export", prefix]))
+            .must_exit(0)
+            .stdout(),
         export,
         "nothing is lost on the way"
     );
@@ -106,11 +141,17 @@ fn a_finished_experiment_can_be_shown_reported_exported_and_imported() {
 fn a_level_that_the_machine_lacks_is_named_and_the_rest_goes_on() {
     let (place, machine) = (Place::new(), Machine::desktop());
     let file = FILE.replace("[\"tsc\", \"hpet\"]", "[\"tsc\", \"hpet\", \"jiffies\"]");
-    let report = run(&place, &machine, &file, &["--json"]).must_exit(0).json();
+    let report = run(&place, &machine, &file, &["--json"])
+        .must_exit(0)
+        .json();
     let omitted = report["omitted"].as_array().expect("omitted");
     assert_eq!(omitted.len(), 1, "{omitted:?}");
     assert_eq!(omitted[0]["level"], "jiffies");
-    assert!(omitted[0]["reason"].as_str().is_some_and(|reason| !reason.is_empty()));
+    assert!(
+        omitted[0]["reason"]
+            .as_str()
+            .is_some_and(|reason| !reason.is_empty())
+    );
     let measured = report["treatments"]
         .as_array()
         .expect("treatments")
@@ -134,7 +175,11 @@ fn a_run_that_fails_is_recorded_and_the_rest_goes_on() {
     let ended = run(&place, &machine, &file, &["--json"]).must_exit(1);
     let report = ended.json();
     for treatment in report["treatments"].as_array().expect("treatments") {
-        let failed = if treatment["levels"]["size"] == 20 { 5 } else { 0 };
+        let failed = if treatment["levels"]["size"] == 20 {
+            5
+        } else {
+            0
+        };
         assert_eq!(treatment["runs"]["failed"], failed, "{treatment}");
     }
     let stop = file.replace("[design]", "[design]\non_failure = \"stop\"");
@@ -165,7 +210,9 @@ fn a_setting_that_somebody_turns_back_taints_the_run_and_it_is_repeated() {
             marker = marker.display()
         ),
     );
-    let report = run(&place, &machine, &file, &["--json"]).must_exit(0).json();
+    let report = run(&place, &machine, &file, &["--json"])
+        .must_exit(0)
+        .json();
     let count = |key: &str| -> u64 {
         report["treatments"]
             .as_array()
@@ -185,13 +232,27 @@ fn try_is_the_same_engine_without_a_file() {
     let (place, machine) = (Place::new(), Machine::desktop());
     let before = machine.bytes();
     let report = output(place.knobstat_on(&machine).args([
-        "try", "-k", "thp=always,never", "-k", "word=a,b", "-n", "5", "--json", "--", "echo", "{word}",
+        "try",
+        "-k",
+        "thp=always,never",
+        "-k",
+        "word=a,b",
+        "-n",
+        "5",
+        "--json",
+        "--",
+        "echo",
+        "{word}",
     ]))
     .must_exit(0)
     .json();
     let treatments = report["treatments"].as_array().expect("treatments");
     assert_eq!(treatments.len(), 4);
-    assert!(treatments.iter().all(|treatment| treatment["runs"]["ok"] == 5));
+    assert!(
+        treatments
+            .iter()
+            .all(|treatment| treatment["runs"]["ok"] == 5)
+    );
     assert_eq!(machine.bytes(), before);
 }
 
@@ -201,7 +262,11 @@ fn progress_goes_to_standard_error_and_the_report_to_standard_output() {
     let ended = run(&place, &machine, FILE, &[]).must_exit(0);
     assert!(ended.stdout().contains("two by two"), "{}", ended.stdout());
     assert!(!ended.stdout().contains('\u{1b}'), "no colour in a pipe");
-    assert!(ended.stderr().contains("run 20 of 20"), "{}", ended.stderr());
+    assert!(
+        ended.stderr().contains("run 20 of 20"),
+        "{}",
+        ended.stderr()
+    );
     let quiet = run(&place, &machine, FILE, &["--quiet"]).must_exit(0);
     assert_eq!(quiet.stderr(), "");
 }

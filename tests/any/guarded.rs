@@ -26,7 +26,11 @@ fn no_setting_of_the_machine_itself_is_written() {
     let place = Place::new();
     let before = settings();
     let swappiness = std::fs::read_to_string("/proc/sys/vm/swappiness").unwrap_or_default();
-    let other = if swappiness.trim() == "61" { "62" } else { "61" };
+    let other = if swappiness.trim() == "61" {
+        "62"
+    } else {
+        "61"
+    };
     let file = place.file(
         "own.toml",
         &format!(
@@ -44,11 +48,20 @@ fn no_setting_of_the_machine_itself_is_written() {
 fn a_second_experiment_is_refused_with_the_first_ones_id() {
     let (place, machine) = (Place::new(), Machine::desktop());
     let gate = place.path().join("gate");
-    let made = std::process::Command::new("mkfifo").arg(&gate).status().unwrap();
+    let made = std::process::Command::new("mkfifo")
+        .arg(&gate)
+        .status()
+        .unwrap();
     assert!(made.success());
     // The first experiment's workload says that it runs, then waits for the gate.
     let ready = place.path().join("ready");
-    assert!(std::process::Command::new("mkfifo").arg(&ready).status().unwrap().success());
+    assert!(
+        std::process::Command::new("mkfifo")
+            .arg(&ready)
+            .status()
+            .unwrap()
+            .success()
+    );
     let slow = place.file(
         "slow.toml",
         &format!(
@@ -65,20 +78,30 @@ fn a_second_experiment_is_refused_with_the_first_ones_id() {
         .spawn()
         .unwrap();
     let mut line = String::new();
-    BufReader::new(std::fs::File::open(&ready).unwrap()).read_line(&mut line).unwrap();
+    BufReader::new(std::fs::File::open(&ready).unwrap())
+        .read_line(&mut line)
+        .unwrap();
 
     let other = place.file(
         "other.toml",
         "name = \"other\"\n[workload]\nkind = \"command\"\ncommand = \"true\"\n[factors]\nthp = [\"always\", \"never\"]\n",
     );
     let refused = output(place.knobstat_on(&machine).arg("run").arg(other)).must_exit(5);
-    let list = output(place.knobstat().args(["list", "--json"])).must_exit(0).json();
+    let list = output(place.knobstat().args(["list", "--json"]))
+        .must_exit(0)
+        .json();
     let id = list[0]["id"].as_str().expect("the first one's id");
-    assert!(refused.stderr().contains(id), "{id} is missing in {}", refused.stderr());
+    assert!(
+        refused.stderr().contains(id),
+        "{id} is missing in {}",
+        refused.stderr()
+    );
 
     std::fs::write(&gate, "").unwrap();
     let mut line = String::new();
-    BufReader::new(std::fs::File::open(&ready).unwrap()).read_line(&mut line).unwrap();
+    BufReader::new(std::fs::File::open(&ready).unwrap())
+        .read_line(&mut line)
+        .unwrap();
     std::fs::write(&gate, "").unwrap();
     assert!(first.wait().unwrap().success());
     assert_eq!(machine.clock_source(), "tsc");

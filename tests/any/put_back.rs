@@ -17,7 +17,13 @@ struct Running {
 
 fn start(place: &Place, machine: &Machine) -> Running {
     let ready = place.path().join("ready");
-    assert!(Command::new("mkfifo").arg(&ready).status().unwrap().success());
+    assert!(
+        Command::new("mkfifo")
+            .arg(&ready)
+            .status()
+            .unwrap()
+            .success()
+    );
     let file = place.file(
         "endless.toml",
         &format!(
@@ -34,10 +40,16 @@ fn start(place: &Place, machine: &Machine) -> Running {
         .spawn()
         .unwrap();
     let mut line = String::new();
-    BufReader::new(std::fs::File::open(&ready).unwrap()).read_line(&mut line).unwrap();
+    BufReader::new(std::fs::File::open(&ready).unwrap())
+        .read_line(&mut line)
+        .unwrap();
     std::fs::remove_file(ready).unwrap();
     let workload = line.trim().parse().expect("the workload's pid");
-    assert_ne!(machine.clock_source(), "tsc", "the knobs are turned while it runs");
+    assert_ne!(
+        machine.clock_source(),
+        "tsc",
+        "the knobs are turned while it runs"
+    );
     Running { front, workload }
 }
 
@@ -51,14 +63,24 @@ fn children(pid: u32) -> Vec<i32> {
 }
 
 fn kill(signal: &str, pid: i32) {
-    assert!(Command::new("kill").args([&format!("-{signal}"), &pid.to_string()]).status().unwrap().success());
+    assert!(
+        Command::new("kill")
+            .args([&format!("-{signal}"), &pid.to_string()])
+            .status()
+            .unwrap()
+            .success()
+    );
 }
 
 /// Waits until a process is gone, by its pidfd's stand-in: /proc/PID vanishes or is a zombie.
 fn wait_until_gone(pid: i32) {
     let path = PathBuf::from(format!("/proc/{pid}/stat"));
     while let Ok(stat) = std::fs::read_to_string(&path) {
-        if stat.rsplit(')').next().is_some_and(|rest| rest.trim_start().starts_with('Z')) {
+        if stat
+            .rsplit(')')
+            .next()
+            .is_some_and(|rest| rest.trim_start().starts_with('Z'))
+        {
             return;
         }
         std::thread::yield_now();
@@ -74,14 +96,21 @@ fn guardian_of(tree: &Path) -> Option<i32> {
         let command = std::fs::read(entry.path().join("cmdline")).ok()?;
         let words: Vec<&[u8]> = command.split(|byte| *byte == 0).collect();
         let ours = words.get(1) == Some(&b"guardian".as_slice())
-            && words.iter().any(|word| Path::new(std::str::from_utf8(word).unwrap_or("")) == tree);
+            && words
+                .iter()
+                .any(|word| Path::new(std::str::from_utf8(word).unwrap_or("")) == tree);
         ours.then_some(pid)
     })
 }
 
 fn said(front: &mut Child) -> String {
     let mut text = String::new();
-    front.stderr.take().unwrap().read_to_string(&mut text).unwrap();
+    front
+        .stderr
+        .take()
+        .unwrap()
+        .read_to_string(&mut text)
+        .unwrap();
     text
 }
 

@@ -19,7 +19,10 @@ impl Machine {
         };
         let file = |path: &str, text: &str| machine.write(path, text);
         file(&format!("{CLOCK_SOURCE}/current_clocksource"), "tsc\n");
-        file(&format!("{CLOCK_SOURCE}/available_clocksource"), "tsc hpet acpi_pm \n");
+        file(
+            &format!("{CLOCK_SOURCE}/available_clocksource"),
+            "tsc hpet acpi_pm \n",
+        );
         let cpu = "sys/devices/system/cpu";
         for list in ["online", "possible", "present"] {
             file(&format!("{cpu}/{list}"), "0-1\n");
@@ -27,22 +30,32 @@ impl Machine {
         for number in 0..2 {
             let policy = format!("{cpu}/cpufreq/policy{number}");
             file(&format!("{policy}/scaling_governor"), "powersave\n");
-            file(&format!("{policy}/scaling_available_governors"), "performance powersave\n");
-            file(&format!("{policy}/energy_performance_preference"), "balance_performance\n");
+            file(
+                &format!("{policy}/scaling_available_governors"),
+                "performance powersave\n",
+            );
+            file(
+                &format!("{policy}/energy_performance_preference"),
+                "balance_performance\n",
+            );
             file(
                 &format!("{policy}/energy_performance_available_preferences"),
                 "default performance balance_performance balance_power power\n",
             );
             file(&format!("{policy}/affected_cpus"), &format!("{number}\n"));
-            for (state, (name, latency)) in [("POLL", 0), ("C1", 2), ("C1E", 10), ("C3", 70), ("C6", 85)]
-                .into_iter()
-                .enumerate()
+            for (state, (name, latency)) in
+                [("POLL", 0), ("C1", 2), ("C1E", 10), ("C3", 70), ("C6", 85)]
+                    .into_iter()
+                    .enumerate()
             {
                 let directory = format!("{cpu}/cpu{number}/cpuidle/state{state}");
                 file(&format!("{directory}/name"), &format!("{name}\n"));
                 file(&format!("{directory}/desc"), &format!("{name}\n"));
                 file(&format!("{directory}/latency"), &format!("{latency}\n"));
-                file(&format!("{directory}/residency"), &format!("{}\n", latency * 3));
+                file(
+                    &format!("{directory}/residency"),
+                    &format!("{}\n", latency * 3),
+                );
                 file(&format!("{directory}/disable"), "0\n");
                 file(&format!("{directory}/usage"), "1000\n");
                 file(&format!("{directory}/time"), "100000\n");
@@ -55,13 +68,22 @@ impl Machine {
         file(&format!("{cpu}/intel_pstate/max_perf_pct"), "100\n");
         file(&format!("{cpu}/smt/control"), "on\n");
         file(&format!("{cpu}/smt/active"), "1\n");
-        file("sys/kernel/mm/transparent_hugepage/enabled", "always [madvise] never\n");
+        file(
+            "sys/kernel/mm/transparent_hugepage/enabled",
+            "always [madvise] never\n",
+        );
         file("proc/sys/kernel/numa_balancing", "1\n");
         file("proc/sys/vm/swappiness", "60\n");
         file("proc/sys/kernel/osrelease", "6.1.0-test\n");
         file("proc/cmdline", "root=/dev/sda1 quiet\n");
-        file("proc/cpuinfo", "processor\t: 0\nvendor_id\t: GenuineIntel\nmodel name\t: Test CPU\nflags\t\t: fpu tsc\n");
-        file("boot/config-6.1.0-test", "CONFIG_HZ=250\nCONFIG_NO_HZ_IDLE=y\n");
+        file(
+            "proc/cpuinfo",
+            "processor\t: 0\nvendor_id\t: GenuineIntel\nmodel name\t: Test CPU\nflags\t\t: fpu tsc\n",
+        );
+        file(
+            "boot/config-6.1.0-test",
+            "CONFIG_HZ=250\nCONFIG_NO_HZ_IDLE=y\n",
+        );
         file("etc/machine-id", "0123456789abcdef0123456789abcdef\n");
         machine
     }
@@ -96,7 +118,9 @@ impl Machine {
 
     /// The clock source in force.
     pub fn clock_source(&self) -> String {
-        self.read(&format!("{CLOCK_SOURCE}/current_clocksource")).trim().to_owned()
+        self.read(&format!("{CLOCK_SOURCE}/current_clocksource"))
+            .trim()
+            .to_owned()
     }
 
     /// Every file with its bytes: what must be the same before and after.

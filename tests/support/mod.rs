@@ -1,6 +1,5 @@
 //! What the end-to-end tests share: laid-out machines, the program itself, and a place of its own
 //! for everything that it writes.
 
-
 pub mod machine;
 pub mod program;

@@ -58,7 +58,11 @@ pub fn missing_programs(programs: &[Program]) -> Vec<MissingProgram> {
     programs
         .iter()
         .filter_map(|program| {
-            let path = program.path.as_ref().map(OsStr::new).or(inherited.as_deref());
+            let path = program
+                .path
+                .as_ref()
+                .map(OsStr::new)
+                .or(inherited.as_deref());
             let directory = program.working_directory.as_deref().unwrap_or(".");
             let not_executable =
                 match find_program(OsStr::new(&program.name), path, Path::new(directory)) {

@@ -77,4 +77,3 @@ impl Agent {
         Some(self.session.answer(request, &interrupts))
     }
 }
-

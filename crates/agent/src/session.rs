@@ -60,9 +60,7 @@ impl Session {
         let state = StateDirectory::of(&self.root).map_err(|error| {
             refusal(RefusalKind::Disk, &error.to_string(), "set XDG_STATE_HOME")
         })?;
-        let stopwatch = self
-            .stopwatch
-            .get_or_insert_with(Stopwatch::calibrated);
+        let stopwatch = self.stopwatch.get_or_insert_with(Stopwatch::calibrated);
         let name = match stopwatch.caveat() {
             Some(caveat) => format!("{}: {caveat}", stopwatch.name()),
             None => stopwatch.name().to_owned(),

@@ -84,8 +84,15 @@ mod tests {
         let (_after, after) = machine("hpet\n", "0-3\n");
         let taints = before.changes(&after, &[]);
         assert_eq!(taints.len(), 1);
-        assert_eq!((taints[0].expected.as_str(), taints[0].found.as_str()), ("tsc", "hpet"));
-        assert!(before.changes(&after, &["clocksource".to_owned()]).is_empty());
+        assert_eq!(
+            (taints[0].expected.as_str(), taints[0].found.as_str()),
+            ("tsc", "hpet")
+        );
+        assert!(
+            before
+                .changes(&after, &["clocksource".to_owned()])
+                .is_empty()
+        );
         assert!(before.changes(&before, &[]).is_empty());
     }
 

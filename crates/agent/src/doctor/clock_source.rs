@@ -16,7 +16,12 @@ pub fn examine(root: &Root) -> Finding {
         .read(&format!("{DIRECTORY}/available_clocksource"))
         .unwrap_or_default();
     let evidence = format!("{current}; can be chosen: {}", available.trim());
-    let quick = ["tsc", "kvm-clock", "arch_sys_counter", "hyperv_clocksource_tsc_page"];
+    let quick = [
+        "tsc",
+        "kvm-clock",
+        "arch_sys_counter",
+        "hyperv_clocksource_tsc_page",
+    ];
     if quick.contains(&current.as_str()) {
         Finding::good(TOPIC, evidence)
     } else if available.split_whitespace().any(|name| name == "tsc") {
@@ -24,7 +29,11 @@ pub fn examine(root: &Root) -> Finding {
             TOPIC,
             evidence,
             "every look at the time is a system call of a microsecond or more",
-            format!("echo tsc > {}", root.resolve(&format!("{DIRECTORY}/current_clocksource")).display()),
+            format!(
+                "echo tsc > {}",
+                root.resolve(&format!("{DIRECTORY}/current_clocksource"))
+                    .display()
+            ),
         )
     } else {
         Finding::warning(

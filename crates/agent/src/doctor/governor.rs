@@ -16,11 +16,17 @@ pub fn examine(root: &Root) -> Finding {
         .unwrap_or_default()
         .into_iter()
         .filter(|name| name.starts_with("policy"))
-        .filter_map(|policy| root.read(&format!("{DIRECTORY}/{policy}/scaling_governor")).ok())
+        .filter_map(|policy| {
+            root.read(&format!("{DIRECTORY}/{policy}/scaling_governor"))
+                .ok()
+        })
         .collect();
     let names: Vec<&str> = governors.iter().map(String::as_str).collect();
     match names.as_slice() {
-        [] => Finding::unseen(TOPIC, "no frequency policy is visible: the host or the firmware decides"),
+        [] => Finding::unseen(
+            TOPIC,
+            "no frequency policy is visible: the host or the firmware decides",
+        ),
         ["performance"] => Finding::good(TOPIC, "performance on every policy"),
         [one] => Finding::notice(
             TOPIC,

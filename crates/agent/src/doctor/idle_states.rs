@@ -30,13 +30,17 @@ pub fn examine(root: &Root) -> Finding {
         .unwrap_or_default()
         .into_iter()
         .filter(|name| {
-            name.strip_prefix("cpu")
-                .is_some_and(|number| !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit()))
+            name.strip_prefix("cpu").is_some_and(|number| {
+                !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit())
+            })
         })
         .collect();
     let kinds: BTreeSet<Vec<(String, u64)>> = cpus.iter().map(|cpu| states(cpu)).collect();
     let Some(first) = kinds.iter().next_back().filter(|states| !states.is_empty()) else {
-        return Finding::unseen(TOPIC, "no idle state is visible: the host or the firmware decides");
+        return Finding::unseen(
+            TOPIC,
+            "no idle state is visible: the host or the firmware decides",
+        );
     };
     let driver = root
         .read(&format!("{CPU}/cpuidle/current_driver"))

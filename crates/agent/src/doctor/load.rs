@@ -11,7 +11,10 @@ pub fn examine(root: &Root) -> Finding {
     let Ok(text) = root.read("/proc/loadavg") else {
         return Finding::unseen(TOPIC, "/proc/loadavg cannot be read");
     };
-    let Some(load) = text.split_whitespace().next().and_then(|word| word.parse::<f64>().ok())
+    let Some(load) = text
+        .split_whitespace()
+        .next()
+        .and_then(|word| word.parse::<f64>().ok())
     else {
         return Finding::unseen(TOPIC, format!("/proc/loadavg reads \"{text}\""));
     };

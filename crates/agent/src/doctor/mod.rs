@@ -144,17 +144,29 @@ mod tests {
             ("sys/devices/system/cpu/online", "0-1\n"),
         ]);
         let grades: Vec<Grade> = examine(&root).iter().map(|finding| finding.grade).collect();
-        assert!(grades.windows(2).all(|pair| pair[0] >= pair[1]), "{grades:?}");
+        assert!(
+            grades.windows(2).all(|pair| pair[0] >= pair[1]),
+            "{grades:?}"
+        );
         assert_eq!(grades.first(), Some(&Grade::Warning));
     }
 
     #[test]
     fn a_finding_that_matters_says_what_it_does_and_what_to_do() {
         for files in [
-            vec![("proc/cpuinfo", "flags : hypervisor\n"), ("proc/loadavg", "9.0 9 9 8/100 1\n")],
             vec![
-                ("sys/devices/system/cpu/cpufreq/policy0/scaling_governor", "powersave\n"),
-                ("sys/devices/system/clocksource/clocksource0/current_clocksource", "hpet\n"),
+                ("proc/cpuinfo", "flags : hypervisor\n"),
+                ("proc/loadavg", "9.0 9 9 8/100 1\n"),
+            ],
+            vec![
+                (
+                    "sys/devices/system/cpu/cpufreq/policy0/scaling_governor",
+                    "powersave\n",
+                ),
+                (
+                    "sys/devices/system/clocksource/clocksource0/current_clocksource",
+                    "hpet\n",
+                ),
                 ("sys/devices/system/cpu/cpufreq/boost", "1\n"),
                 ("sys/devices/system/cpu/smt/active", "1\n"),
             ],

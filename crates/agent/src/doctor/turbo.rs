@@ -14,7 +14,10 @@ pub fn examine(root: &Root) -> Finding {
         (Ok("0"), _) | (Err(_), Ok("1")) => true,
         (Ok(_), _) | (Err(_), Ok(_)) => false,
         (Err(_), Err(_)) => {
-            return Finding::unseen(TOPIC, "no turbo setting is visible: the host or the firmware decides");
+            return Finding::unseen(
+                TOPIC,
+                "no turbo setting is visible: the host or the firmware decides",
+            );
         }
     };
     if on {

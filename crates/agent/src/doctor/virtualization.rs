@@ -21,11 +21,17 @@ pub fn examine(root: &Root) -> Finding {
         .read("/sys/class/dmi/id/product_name")
         .ok()
         .filter(|product| !product.is_empty());
-    let container = ["/.dockerenv", "/run/.containerenv", "/run/systemd/container"]
-        .into_iter()
-        .find(|mark| root.exists(mark));
+    let container = [
+        "/.dockerenv",
+        "/run/.containerenv",
+        "/run/systemd/container",
+    ]
+    .into_iter()
+    .find(|mark| root.exists(mark));
     if guest {
-        let product = product.map(|product| format!(" ({product})")).unwrap_or_default();
+        let product = product
+            .map(|product| format!(" ({product})"))
+            .unwrap_or_default();
         return Finding::warning(
             TOPIC,
             format!("a virtual machine{product}: /proc/cpuinfo has the hypervisor flag"),
