@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 
 use crate::arguments::Knobs;
 use crate::output;
+use crate::table::columns;
 use crate::trouble::Trouble;
 
 /// Prints all knobs, or one with its documentation.
@@ -20,17 +21,17 @@ pub fn run(arguments: &Knobs, root: &Root) -> Result<(), Trouble> {
         let list: Vec<Value> = chosen.iter().map(|state| as_json(state)).collect();
         return output::result(&format!("{:#}", Value::Array(list)));
     }
-    let mut text = String::new();
-    for state in &chosen {
-        text.push_str(&render(state));
-    }
-    if arguments.name.is_some() {
-        for state in &chosen {
-            if let Some(documentation) = knobstat_knobs::documentation(&state.name) {
-                text.push('\n');
-                text.push_str(documentation.trim_end());
-                text.push('\n');
+    let mut text = table(&chosen);
+    if let ([state], Some(_)) = (chosen.as_slice(), &arguments.name) {
+        for (level, availability) in &state.levels {
+            if let Availability::Unavailable { reason, .. } = availability {
+                text.push_str(&format!("  {level}: {reason}\n"));
             }
+        }
+        if let Some(documentation) = knobstat_knobs::documentation(&state.name) {
+            text.push('\n');
+            text.push_str(documentation.trim_end());
+            text.push('\n');
         }
     }
     output::result(&text)
@@ -50,33 +51,44 @@ fn find<'s>(states: &'s [KnobState], name: &str) -> Result<&'s KnobState, Troubl
         })
 }
 
-/// A knob in a few lines: name and value, levels, and why it cannot be turned.
-fn render(state: &KnobState) -> String {
-    let value = match &state.value {
-        Ok(level) => level.to_string(),
-        Err(_) => "-".to_owned(),
-    };
-    let levels: Vec<String> = state
-        .levels
-        .iter()
-        .map(|(level, availability)| match availability {
-            Availability::Available => level.to_string(),
-            Availability::Unavailable { .. } => format!("({level})"),
-        })
-        .collect();
-    let mut text = format!("{:16} {value:20} {}\n", state.name, levels.join(" "));
-    let line = |text: &mut String, sentence: &str| {
-        text.push_str(&format!("{:16} {sentence}\n", ""));
-    };
-    match (&state.settable, &state.value) {
-        (Availability::Unavailable { reason, remedy }, _) => {
-            line(&mut text, reason);
-            if let Some(remedy) = remedy {
-                line(&mut text, remedy);
-            }
+/// The knobs as a table, a level that cannot be had in brackets, and below it why knobs cannot be
+/// turned: one cause with all that it holds for.
+fn table(states: &[&KnobState]) -> String {
+    let mut rows = vec![["knob", "value", "levels"].map(str::to_owned)];
+    let mut causes: Vec<(String, Vec<&str>)> = Vec::new();
+    for state in states {
+        let value = state
+            .value
+            .as_ref()
+            .map_or("-".to_owned(), ToString::to_string);
+        let levels: Vec<String> = state
+            .levels
+            .iter()
+            .map(|(level, availability)| match availability {
+                Availability::Available => level.to_string(),
+                Availability::Unavailable { .. } => format!("({level})"),
+            })
+            .collect();
+        rows.push([state.name.clone(), value, levels.join(" ")]);
+        let cause = match (&state.settable, &state.value) {
+            (Availability::Unavailable { reason, remedy }, _) => match remedy {
+                Some(remedy) => format!("{reason}; {remedy}"),
+                None => reason.clone(),
+            },
+            (Availability::Available, Err(reason)) => reason.clone(),
+            (Availability::Available, Ok(_)) => continue,
+        };
+        match causes.iter_mut().find(|(known, _)| *known == cause) {
+            Some((_, names)) => names.push(&state.name),
+            None => causes.push((cause, vec![&state.name])),
         }
-        (Availability::Available, Err(reason)) => line(&mut text, reason),
-        (Availability::Available, Ok(_)) => {}
+    }
+    let mut text = columns(&rows);
+    if !causes.is_empty() {
+        text.push_str("\nCannot be turned here\n");
+    }
+    for (cause, names) in causes {
+        text.push_str(&format!("  {}\n      {cause}\n", names.join(", ")));
     }
     text
 }
