@@ -64,9 +64,12 @@ pub fn processor(root: &Root) -> Processor {
     }
 }
 
-/// The container or hypervisor that the machine is, in a word or two.
+/// The container or hypervisor that the machine is, in a few words.
 pub fn virtualization(root: &Root) -> Option<String> {
-    container(root).or_else(|| hypervisor(root))
+    match (container(root), hypervisor(root)) {
+        (Some(container), Some(hypervisor)) => Some(format!("{container} in {hypervisor}")),
+        (container, hypervisor) => container.or(hypervisor),
+    }
 }
 
 fn container(root: &Root) -> Option<String> {
