@@ -18,6 +18,8 @@ pub mod pidfd;
 #[cfg(target_os = "linux")]
 pub mod poll;
 #[cfg(target_os = "linux")]
+pub mod priority;
+#[cfg(target_os = "linux")]
 pub mod processes;
 #[cfg(target_os = "linux")]
 pub mod root;
@@ -31,6 +33,8 @@ pub mod spawn;
 pub mod streams;
 #[cfg(target_os = "linux")]
 pub mod terminal;
+#[cfg(target_os = "linux")]
+pub mod timer_slack;
 #[cfg(target_os = "linux")]
 pub mod topology;
 #[cfg(target_os = "linux")]

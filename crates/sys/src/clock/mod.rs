@@ -10,13 +10,17 @@
     path = "counter_none.rs"
 )]
 mod counter;
+mod every;
 mod kernel;
 mod stopwatch;
+mod vdso;
 
+pub use every::{CLOCK_IDS, ClockId};
 pub use kernel::{
     Clock, ClockReadings, now, observed_step, reported_resolution, unix_time_milliseconds,
 };
 pub use stopwatch::{CALIBRATION_INTERVAL, Reading, Reference, Stopwatch};
+pub use vdso::readings_by_system_call;
 
 use thiserror::Error;
 
