@@ -3,10 +3,10 @@
 
 use std::io::{BufRead, BufReader, Read};
 use std::os::unix::process::ExitStatusExt;
-use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
 use crate::support::machine::Machine;
+use crate::support::processes::{children, guardian_of, kill, wait_until_gone};
 use crate::support::program::{Place, output};
 
 /// An experiment whose workload tells on a pipe that it runs, and then runs until it is ended.
@@ -51,56 +51,6 @@ fn start(place: &Place, machine: &Machine) -> Running {
         "the knobs are turned while it runs"
     );
     Running { front, workload }
-}
-
-/// The children of a process, by /proc.
-fn children(pid: u32) -> Vec<i32> {
-    std::fs::read_to_string(format!("/proc/{pid}/task/{pid}/children"))
-        .unwrap_or_default()
-        .split_whitespace()
-        .filter_map(|pid| pid.parse().ok())
-        .collect()
-}
-
-fn kill(signal: &str, pid: i32) {
-    assert!(
-        Command::new("kill")
-            .args([&format!("-{signal}"), &pid.to_string()])
-            .status()
-            .unwrap()
-            .success()
-    );
-}
-
-/// Waits until a process is gone, by its pidfd's stand-in: /proc/PID vanishes or is a zombie.
-fn wait_until_gone(pid: i32) {
-    let path = PathBuf::from(format!("/proc/{pid}/stat"));
-    while let Ok(stat) = std::fs::read_to_string(&path) {
-        if stat
-            .rsplit(')')
-            .next()
-            .is_some_and(|rest| rest.trim_start().starts_with('Z'))
-        {
-            return;
-        }
-        std::thread::yield_now();
-    }
-}
-
-/// The guardian of a laid-out tree, found by its command line.
-fn guardian_of(tree: &Path) -> Option<i32> {
-    let tree = tree.canonicalize().unwrap();
-    std::fs::read_dir("/proc").unwrap().find_map(|entry| {
-        let entry = entry.ok()?;
-        let pid: i32 = entry.file_name().to_str()?.parse().ok()?;
-        let command = std::fs::read(entry.path().join("cmdline")).ok()?;
-        let words: Vec<&[u8]> = command.split(|byte| *byte == 0).collect();
-        let ours = words.get(1) == Some(&b"guardian".as_slice())
-            && words
-                .iter()
-                .any(|word| Path::new(std::str::from_utf8(word).unwrap_or("")) == tree);
-        ours.then_some(pid)
-    })
 }
 
 fn said(front: &mut Child) -> String {
@@ -221,4 +171,42 @@ fn a_value_that_somebody_else_wrote_is_left_and_named() {
     assert_eq!(machine.read(source), "kvm-clock\n", "{said}");
     assert!(said.contains("kvm-clock"), "{said}");
     assert_eq!(machine.read(turbo).trim(), "0", "what was ours is put back");
+}
+
+#[test]
+fn a_treatment_that_was_set_up_is_torn_down_when_the_run_is_broken_off() {
+    let (place, machine) = (Place::new(), Machine::desktop());
+    let ready = place.path().join("ready");
+    assert!(
+        Command::new("mkfifo")
+            .arg(&ready)
+            .status()
+            .unwrap()
+            .success()
+    );
+    let there = place.path().join("there");
+    let file = place.file(
+        "endless.toml",
+        &format!(
+            "name = \"endless\"\n[workload]\nkind = \"command\"\ncommand = \"sh -c 'echo $$ > {}; exec sleep 1000'\"\nsetup = \"mkdir {there}\"\nteardown = \"rmdir {there}\"\nwarmup_runs = 0\n[factors]\nthp = [\"always\", \"never\"]\n",
+            ready.display(),
+            there = there.display()
+        ),
+    );
+    let mut front = place
+        .knobstat_on(&machine)
+        .args(["run", "--quiet"])
+        .arg(file)
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let mut line = String::new();
+    BufReader::new(std::fs::File::open(&ready).unwrap())
+        .read_line(&mut line)
+        .unwrap();
+    assert!(there.exists(), "the treatment is set up");
+    kill("INT", front.id() as i32);
+    assert_eq!(front.wait().unwrap().code(), Some(130));
+    assert!(!there.exists(), "and torn down");
 }

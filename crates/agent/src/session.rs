@@ -26,6 +26,8 @@ pub struct Session {
     executor: Option<Executor>,
     /// Every setting that was applied, as it was asked for last.
     applied: Vec<Setting>,
+    /// The treatments whose setup was done and whose teardown was not, the latest last.
+    set_up: Vec<RunSpec>,
 }
 
 impl Session {
@@ -37,6 +39,7 @@ impl Session {
             knobs: None,
             executor: None,
             applied: Vec::new(),
+            set_up: Vec::new(),
         }
     }
 
@@ -124,6 +127,7 @@ impl Session {
         executor
             .set_up(spec, interrupts)
             .map_err(|error| step_refusal("setup", error))?;
+        self.set_up.push(spec.clone());
         Ok(Reply::Stepped)
     }
 
@@ -133,6 +137,8 @@ impl Session {
         interrupts: &[BorrowedFd<'_>],
     ) -> Result<Reply, Refusal> {
         let executor = self.executor.as_mut().ok_or_else(not_begun)?;
+        self.set_up
+            .retain(|known| known.parameters != spec.parameters);
         executor
             .tear_down(spec, interrupts)
             .map_err(|error| step_refusal("teardown", error))?;
@@ -163,7 +169,13 @@ impl Session {
     /// Puts everything back and gives the machine up.
     pub fn end(&mut self) -> Restoration {
         self.applied.clear();
-        self.executor = None;
+        if let Some(mut executor) = self.executor.take() {
+            // An interruption leaves treatments set up. Whether a teardown works out then, the
+            // settings go back all the same.
+            for spec in self.set_up.drain(..).rev() {
+                let _ = executor.tear_down_in_haste(&spec);
+            }
+        }
         let Some(knobs) = self.knobs.as_mut() else {
             return Restoration::default();
         };

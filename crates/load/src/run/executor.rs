@@ -137,7 +137,7 @@ impl Executor {
     ) -> Result<(), StepError> {
         let (_, launch) = launch_of(spec).map_err(StepError::Failed)?;
         self.before_set_up = Household::now().ok();
-        self.once(Step::SetUp, &launch, interrupts)
+        self.once(Step::SetUp, &launch, interrupts, false)
     }
 
     /// The step after the last run of a treatment; then whatever the treatment left running is
@@ -151,7 +151,26 @@ impl Executor {
         interrupts: &[BorrowedFd<'_>],
     ) -> Result<Vec<String>, StepError> {
         let (_, launch) = launch_of(spec).map_err(StepError::Failed)?;
-        let result = self.once(Step::TearDown, &launch, interrupts);
+        self.tear_down_launch(&launch, interrupts, false)
+    }
+
+    /// [`Executor::tear_down`] after an interruption: nothing breaks it off but its own limit,
+    /// [`super::STEP_LIMIT_AFTER_INTERRUPT`].
+    ///
+    /// # Errors
+    /// It failed, or took too long.
+    pub fn tear_down_in_haste(&mut self, spec: &RunSpec) -> Result<Vec<String>, StepError> {
+        let (_, launch) = launch_of(spec).map_err(StepError::Failed)?;
+        self.tear_down_launch(&launch, &[], true)
+    }
+
+    fn tear_down_launch(
+        &mut self,
+        launch: &Launch,
+        interrupts: &[BorrowedFd<'_>],
+        interrupted: bool,
+    ) -> Result<Vec<String>, StepError> {
+        let result = self.once(Step::TearDown, launch, interrupts, interrupted);
         let household = self.before_set_up.take();
         let notes = household.map(|household| household.end_newcomers());
         result.map(|()| notes.unwrap_or_default())
@@ -162,8 +181,9 @@ impl Executor {
         step: Step,
         launch: &Launch,
         interrupts: &[BorrowedFd<'_>],
+        interrupted: bool,
     ) -> Result<(), StepError> {
-        match self.step(step, launch, interrupts, false) {
+        match self.step(step, launch, interrupts, interrupted) {
             StepEnd::Done => Ok(()),
             StepEnd::Interrupted => Err(StepError::Interrupted),
             StepEnd::Failed(reason) => Err(StepError::Failed(step.failed(reason))),
