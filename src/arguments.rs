@@ -139,7 +139,7 @@ pub struct How {
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   knobstat try -k thp=always,never -n 8 -- ./build.sh
-  knobstat try -k turbo=on,off -k cstate=C1,C3 -- make -C src
+  knobstat try -k turbo=on,off -k cstate=C1,C3 --cpus 1 -- make -C src
   knobstat try -k level=1,9 -- gzip -k -f -{level} corpus.tar")]
 pub struct Try {
     /// A factor and its levels: a knob, or a {placeholder} of the command.
@@ -148,6 +148,9 @@ pub struct Try {
     /// How many replicates of each treatment.
     #[arg(short = 'n', long, value_name = "N", default_value_t = 6)]
     pub replicates: u32,
+    /// Pin the command to these CPUs, as in 1 or 0,2-5.
+    #[arg(long, value_name = "LIST")]
+    pub cpus: Option<String>,
     /// The seed of the order.
     #[arg(long, value_name = "N")]
     pub seed: Option<u64>,

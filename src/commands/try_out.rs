@@ -15,6 +15,7 @@ pub fn run(arguments: &Try, global: &Global) -> Result<u8, Trouble> {
         factors: arguments.factors.clone(),
         replicates: Some(arguments.replicates),
         seed: arguments.seed,
+        cpus: arguments.cpus.clone(),
         command: arguments.command.clone(),
     };
     let (experiment, source) =

@@ -20,6 +20,8 @@ pub struct TryRequest {
     pub replicates: Option<u32>,
     /// The seed of the order, where it says.
     pub seed: Option<u64>,
+    /// The CPUs that the command is pinned to, where it says.
+    pub cpus: Option<String>,
     /// The program and its arguments; `{factor}` is replaced as in a file.
     pub command: Vec<String>,
 }
@@ -74,9 +76,13 @@ fn source_of(request: &TryRequest) -> Result<String, TryError> {
     let mut source = format!("name = {}\n\n", toml_text(&name_of(&request.command)));
     let words: Vec<String> = request.command.iter().map(|word| toml_text(word)).collect();
     source.push_str(&format!(
-        "[workload]\nkind = \"command\"\ncommand = [{}]\n\n[factors]\n",
+        "[workload]\nkind = \"command\"\ncommand = [{}]\n",
         words.join(", ")
     ));
+    if let Some(cpus) = &request.cpus {
+        source.push_str(&format!("cpus = {}\n", toml_text(cpus)));
+    }
+    source.push_str("\n[factors]\n");
     let mut names: Vec<String> = Vec::new();
     for argument in &request.factors {
         let (name, levels) = factor(argument)?;
