@@ -32,6 +32,7 @@ pub mod paired;
 pub mod phrase;
 mod ratio;
 mod recommend;
+pub mod samples;
 pub mod scale;
 pub mod self_timed;
 mod sequential;

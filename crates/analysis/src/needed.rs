@@ -3,7 +3,7 @@
 use knobstat_stats::planning::power_paired;
 
 /// The power that counts as "likely".
-const POWER: f64 = 0.9;
+pub(crate) const POWER: f64 = 0.9;
 
 /// More blocks than this are not worth naming a number for.
 pub(crate) const MOST: u64 = 1000;
@@ -16,10 +16,15 @@ pub(crate) fn more_blocks(done: usize, effect: f64, sd: f64, alpha: f64) -> Opti
     if !(standardised.is_finite() && standardised > 0.0) {
         return None;
     }
-    let enough = |more: u64| {
+    fewest_more(|more| {
         power_paired(done as f64 + more as f64, standardised, alpha)
             .is_ok_and(|power| power >= POWER)
-    };
+    })
+}
+
+/// The smallest number of further values, at most a thousand, that is enough, given that more than
+/// enough is enough too.
+pub(crate) fn fewest_more(enough: impl Fn(u64) -> bool) -> Option<u64> {
     if !enough(MOST) {
         return None;
     }

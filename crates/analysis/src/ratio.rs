@@ -1,4 +1,4 @@
-//! The interval of a ratio of two means that were measured in the same blocks (Fieller 1954).
+//! The interval of a ratio of two means, measured in the same blocks or independently (Fieller 1954).
 
 use knobstat_stats::Interval;
 
@@ -38,14 +38,56 @@ pub(crate) fn relative_change(
             .sum::<f64>()
             / (n - 1.0)
     };
-    let weight = critical * critical / n;
-    let of = |a: &[f64], mean_a: f64, b: &[f64], mean_b: f64| {
-        mean_a * mean_b - weight * covariance(a, mean_a, b, mean_b)
+    let spread = Spread {
+        difference: covariance(&difference, mean_difference, &difference, mean_difference) / n,
+        baseline: covariance(&baseline, mean_baseline, &baseline, mean_baseline) / n,
+        both: covariance(&difference, mean_difference, &baseline, mean_baseline) / n,
     };
+    bounds(mean_difference, mean_baseline, spread, critical)
+}
+
+/// The same for two independent samples, from the mean and the variance of the mean of each.
+pub(crate) fn relative_change_of_independent(
+    (treatment, treatment_variance): (f64, f64),
+    (baseline, baseline_variance): (f64, f64),
+    critical: f64,
+) -> Option<Interval> {
+    let unit = baseline.abs();
+    if !(unit.is_finite() && unit > 0.0) {
+        return None;
+    }
+    let (of_treatment, of_baseline) = (
+        treatment_variance / unit / unit,
+        baseline_variance / unit / unit,
+    );
+    let spread = Spread {
+        difference: of_treatment + of_baseline,
+        baseline: of_baseline,
+        // The baseline enters the difference with a minus sign.
+        both: -of_baseline,
+    };
+    bounds(
+        (treatment - baseline) / unit,
+        baseline / unit,
+        spread,
+        critical,
+    )
+}
+
+/// The variances of the mean difference and of the baseline's mean, and their covariance.
+struct Spread {
+    difference: f64,
+    baseline: f64,
+    both: f64,
+}
+
+/// Every x for which `difference - x baseline` stays below the critical value.
+fn bounds(difference: f64, baseline: f64, spread: Spread, critical: f64) -> Option<Interval> {
+    let weight = critical * critical;
     // leading x² - 2 middle x + constant <= 0
-    let leading = of(&baseline, mean_baseline, &baseline, mean_baseline);
-    let middle = of(&difference, mean_difference, &baseline, mean_baseline);
-    let constant = of(&difference, mean_difference, &difference, mean_difference);
+    let leading = baseline * baseline - weight * spread.baseline;
+    let middle = difference * baseline - weight * spread.both;
+    let constant = difference * difference - weight * spread.difference;
     let discriminant = middle * middle - leading * constant;
     if leading.is_nan() || leading <= 0.0 || discriminant.is_nan() || discriminant < 0.0 {
         return None;
@@ -59,7 +101,7 @@ pub(crate) fn relative_change(
         constant / (leading * large)
     };
     let (low, high) = (large.min(small), large.max(small));
-    let interval = Interval { low, high }.scaled(mean_baseline.signum());
+    let interval = Interval { low, high }.scaled(baseline.signum());
     (interval.low.is_finite() && interval.high.is_finite()).then_some(interval)
 }
 
@@ -80,6 +122,24 @@ mod tests {
     fn proportional_values_have_an_exact_ratio() {
         let found = relative_change(&[1.1, 2.2, 3.3], &[1.0, 2.0, 3.0], 2.0).unwrap();
         assert!((found.low - 0.1).abs() < 1e-6 && (found.high - 0.1).abs() < 1e-6);
+    }
+
+    #[test]
+    fn independent_means_agree_with_fiellers_theorem() {
+        // Means 10 and 12 with variances 0.25 and 0.16; t = 2: in units of the baseline the bounds
+        // are (1.2 ± 2 sqrt(0.0016 (1 - 0.01) + 1.44 0.0025)) / (1 - 0.01), less one.
+        let found = relative_change_of_independent((12.0, 0.16), (10.0, 0.25), 2.0).unwrap();
+        let reach = 2.0 * (0.0016_f64 * 0.99 + 1.44 * 0.0025).sqrt();
+        assert!(
+            (found.low - ((1.2 - reach) / 0.99 - 1.0)).abs() < 1e-12,
+            "{found:?}"
+        );
+        assert!(
+            (found.high - ((1.2 + reach) / 0.99 - 1.0)).abs() < 1e-12,
+            "{found:?}"
+        );
+        let about_zero = relative_change_of_independent((1.0, 0.1), (0.5, 0.1), 2.0);
+        assert_eq!(about_zero, None);
     }
 
     #[test]
