@@ -50,3 +50,19 @@ pub struct Machine {
     /// Who else turned knobs on it when the experiment began: running daemons by name.
     pub other_owners: Vec<String>,
 }
+
+/// What [`Machine::virtualization`] of a simulated machine begins with.
+const SIMULATED: &str = "simulated: ";
+
+impl Machine {
+    /// What [`Machine::virtualization`] says of a simulated machine, so that every report and
+    /// every export shows that it was one.
+    pub fn simulated_as(model: &str) -> String {
+        format!("{SIMULATED}{model}")
+    }
+
+    /// What it is a model of, where it is a simulated machine.
+    pub fn simulated(&self) -> Option<&str> {
+        self.virtualization.as_deref()?.strip_prefix(SIMULATED)
+    }
+}

@@ -19,6 +19,7 @@ use crate::record::Omission;
 use crate::words::{ExperimentId, RunId, Setting, Treatment};
 
 pub use factorial::full_factorial;
+pub use random::Generator;
 
 /// What is to be run, in which order.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
