@@ -12,3 +12,4 @@ mod examples;
 mod experiment;
 mod guarded;
 mod put_back;
+mod stopping;

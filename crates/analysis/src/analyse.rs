@@ -8,7 +8,7 @@ use knobstat_stats::summary::{Summary, mean_interval};
 
 use crate::analysis::{Analysis, MetricFindings, TreatmentFindings};
 use crate::observations::{Observed, counts, metrics, values};
-use crate::{caveats, censoring, comparisons, factorial, phrase, recommend};
+use crate::{caveats, censoring, comparisons, factorial, phrase, recommend, stop};
 
 /// Analyses an experiment as far as it has got.
 pub fn analyse(record: &Record) -> Analysis {
@@ -58,6 +58,8 @@ pub fn analyse(record: &Record) -> Analysis {
         confidence_percent: confidence.as_percent(),
         blocks,
         treatments,
+        error: comparisons::error_in_words(&comparisons),
+        stopped: stop::stopped(record, blocks, &comparisons),
         recommendation,
         caveats: caveats::all(&caveats::Context {
             record,

@@ -19,14 +19,55 @@ pub struct Analysis {
     pub blocks: usize,
     /// Every treatment that takes part, in the order of the plan.
     pub treatments: Vec<TreatmentFindings>,
-    /// Every treatment against its baseline, in the order of the plan.
+    /// Every treatment against its baseline, or all pairs, in the order of the plan.
     pub comparisons: Vec<Comparison>,
+    /// In a sentence, which error the comparisons were judged by; none without comparisons.
+    pub error: Option<String>,
     /// Main effects and interactions of the factors.
     pub effects: Vec<Effect>,
+    /// What ended the experiment, where it has a stop rule and is done.
+    pub stopped: Option<Stopped>,
     /// Which levels to choose.
     pub recommendation: Recommendation,
     /// What a reader must know before believing the rest.
     pub caveats: Vec<Caveat>,
+}
+
+/// What ended an experiment with a stop rule.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Stopped {
+    /// Which condition.
+    pub reason: StopReason,
+    /// The same in a plain sentence.
+    pub sentence: String,
+}
+
+/// The conditions that can end an experiment with a stop rule.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum StopReason {
+    /// Every comparison is different, or equivalent within the margin.
+    Verdicts,
+    /// Every interval is as narrow as was asked.
+    HalfWidth,
+    /// Every comparison has its verdict or an interval as narrow as was asked, not all the same.
+    VerdictsAndHalfWidth,
+    /// As many blocks as may be are done.
+    Maximum,
+    /// It ended before any of these, as at a failure that was to stop it.
+    Other,
+}
+
+impl StopReason {
+    /// The word, as it is exported.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Verdicts => "verdicts",
+            Self::HalfWidth => "half-width",
+            Self::VerdictsAndHalfWidth => "verdicts-and-half-width",
+            Self::Maximum => "maximum",
+            Self::Other => "other",
+        }
+    }
 }
 
 /// What was seen of one treatment.
@@ -150,7 +191,13 @@ pub struct Comparison {
 pub enum Method {
     /// Student's t on the differences within blocks.
     PairedT,
-    /// The same, with the largest error that the step of the scale could hide.
+    /// The same differences, with one error pooled over all treatments, which vary alike.
+    PooledT,
+    /// Dunnett's test against the baseline, on one error for all treatments.
+    Dunnett,
+    /// Tukey's test of all pairs, on one error for all treatments.
+    Tukey,
+    /// Student's t on the differences, with the largest error that the step of the scale could hide.
     PairedTOnScale,
     /// Evidence from the t statistics of all blocks so far, worth the same at every look.
     EveryBlock,
@@ -161,6 +208,9 @@ impl Method {
     pub fn word(self) -> &'static str {
         match self {
             Self::PairedT => "paired t",
+            Self::PooledT => "paired t, one error for all treatments",
+            Self::Dunnett => "Dunnett's t, one error for all treatments",
+            Self::Tukey => "Tukey's studentized range, one error for all treatments",
             Self::PairedTOnScale => "paired t, error bounded by the scale",
             Self::EveryBlock => "paired t, looked at after every block",
         }

@@ -1,15 +1,18 @@
 //! Every comparison of an experiment, judged as one family.
 
+use knobstat_data::experiment::Correction;
 use knobstat_data::{Attempt, Experiment, Metric, Plan, Treatment};
 use knobstat_stats::{Confidence, Degenerate};
 
-use crate::analysis::Comparison;
+use crate::analysis::{Comparison, Method};
 use crate::censoring::{self, Censored};
-use crate::family::{Adjusted, Pair, adjust, pairs};
+use crate::family::{self, Adjusted, Pair, adjust};
 use crate::observations::{Observed, accepted, pair};
 use crate::paired::{Estimate, Looks, estimate};
+use crate::pooled::{PooledError, pool};
+use crate::simultaneous::{self, Group, Simultaneous};
 use crate::verdict::{Evidence, judge};
-use crate::{cause, elsewhere, scale, self_timed};
+use crate::{cause, elsewhere, phrase, scale, self_timed};
 
 /// What is known of one pair before its family is looked at.
 pub(crate) struct Tested {
@@ -61,14 +64,21 @@ pub(crate) fn compare(
     let choice = &experiment.analysis;
     let alpha = 1.0 - choice.confidence.0;
     let margin = margin(experiment);
-    let tested: Vec<Tested> = pairs(&plan.treatments, &choice.baseline)
+    let mut tested: Vec<Tested> = family::of(experiment, plan)
         .into_iter()
         .map(|pair| test(pair, values, &choice.metric, looks(experiment)))
         .collect();
-    let p_values: Vec<Option<f64>> = tested
-        .iter()
-        .map(|tested| tested.estimate.as_ref().ok().map(Estimate::p))
-        .collect();
+    let adjusted = match simultaneously(experiment, plan, values, &mut tested, alpha) {
+        Some(adjusted) => adjusted,
+        None => {
+            pool_where_it_holds(plan, values, &mut tested);
+            let p_values: Vec<Option<f64>> = tested
+                .iter()
+                .map(|tested| tested.estimate.as_ref().ok().map(Estimate::p))
+                .collect();
+            adjust(&p_values, choice.correction, alpha)
+        }
+    };
     let equivalence_p_values: Vec<Option<f64>> = tested
         .iter()
         .map(|tested| {
@@ -77,7 +87,6 @@ pub(crate) fn compare(
             Some(estimate.p_of_not_within(margin))
         })
         .collect();
-    let adjusted = adjust(&p_values, choice.correction, alpha);
     let equivalence = adjust(&equivalence_p_values, choice.correction, alpha);
     let family = Family {
         metric: &choice.metric,
@@ -103,6 +112,129 @@ pub(crate) fn compare(
             },
         )
         .collect()
+}
+
+/// Puts one error for all treatments in the place of every comparison's own where its assumptions
+/// pass their checks.
+fn pool_where_it_holds(plan: &Plan, values: &[Vec<Observed>], tested: &mut [Tested]) {
+    let cells: Vec<&[Observed]> = plan
+        .participating()
+        .map(|(index, _)| values[index].as_slice())
+        .collect();
+    let Some(error) = pool(&cells).filter(PooledError::passes) else {
+        return;
+    };
+    for one in tested {
+        if let Ok(estimate) = &one.estimate
+            && estimate.method == Method::PairedT
+            && error.covers(estimate)
+        {
+            let pooled = estimate.clone().with_pooled_error(
+                error.sd,
+                error.degrees_of_freedom,
+                Method::PooledT,
+            );
+            one.estimate = pooled.or(one.estimate.clone());
+        }
+    }
+}
+
+/// Dunnett's or Tukey's test where the experiment asks for one: puts one error for all in the
+/// place of every comparison's own, and adjusts. None where it asks for neither or the test
+/// cannot be made: with a look after every block, or without blocks that have all treatments of a
+/// group.
+fn simultaneously(
+    experiment: &Experiment,
+    plan: &Plan,
+    values: &[Vec<Observed>],
+    tested: &mut [Tested],
+    alpha: f64,
+) -> Option<Vec<Adjusted>> {
+    let (test, method) = match experiment.analysis.correction {
+        Correction::Dunnett => (Simultaneous::Dunnett, Method::Dunnett),
+        Correction::Tukey => (Simultaneous::Tukey, Method::Tukey),
+        Correction::Holm | Correction::BenjaminiHochberg | Correction::None => return None,
+    };
+    if looks(experiment) == Looks::EveryBlock {
+        return None;
+    }
+    let groups = family::groups(&plan.treatments, &experiment.analysis.baseline)
+        .into_iter()
+        .filter(|members| members.len() > 1)
+        .map(|members| {
+            let cells: Vec<&[Observed]> = members
+                .iter()
+                .map(|index| values[*index].as_slice())
+                .collect();
+            Some(Group {
+                error: pool(&cells)?,
+                members,
+            })
+        })
+        .collect::<Option<Vec<Group>>>()?;
+    let pooled: Vec<Result<Estimate, Degenerate>> = tested
+        .iter()
+        .map(|one| {
+            let group = groups
+                .iter()
+                .find(|group| group.members.contains(&one.pair.treatment));
+            match (&one.estimate, group) {
+                (Ok(estimate), Some(group)) => estimate.clone().with_pooled_error(
+                    group.error.sd,
+                    group.error.degrees_of_freedom,
+                    method,
+                ),
+                (other, _) => other.clone(),
+            }
+        })
+        .collect();
+    let comparisons: Vec<(Pair, Option<&Estimate>)> = tested
+        .iter()
+        .zip(&pooled)
+        .map(|(one, estimate)| (one.pair, estimate.as_ref().ok()))
+        .collect();
+    let adjusted = simultaneous::adjust(test, &groups, &comparisons, alpha)?;
+    for (one, estimate) in tested.iter_mut().zip(pooled) {
+        one.estimate = estimate;
+    }
+    Some(adjusted)
+}
+
+/// Which error the comparisons were judged by, in a sentence.
+pub(crate) fn error_in_words(comparisons: &[Comparison]) -> Option<String> {
+    let judged = comparisons.iter().filter_map(|one| one.method);
+    let pooled = judged
+        .clone()
+        .filter(|method| *method == Method::PooledT)
+        .count();
+    let all = judged.clone().count();
+    let sentence = match judged.clone().next()? {
+        Method::EveryBlock => {
+            "Each comparison is judged by the spread of its own differences within blocks, by \
+             evidence that holds at every look."
+        }
+        Method::Dunnett => {
+            "Dunnett's test: one error for all treatments that share a baseline, from an analysis \
+             of variance with blocks."
+        }
+        Method::Tukey => {
+            "Tukey's test of all pairs: one error for all treatments that are compared, from an \
+             analysis of variance with blocks."
+        }
+        _ if pooled == all => {
+            "The treatments vary alike, so each comparison is judged by one error pooled over all."
+        }
+        _ if pooled > 0 => {
+            return Some(format!(
+                "The treatments vary alike, so {pooled} of {} {} judged by one error pooled over \
+                 all, and the rest, whose differences vary more than it says, by their own.",
+                phrase::count(all as u64, "comparison"),
+                if pooled == 1 { "is" } else { "are" }
+            ));
+        }
+        _ => "Each comparison is judged by the spread of its own differences within blocks.",
+    };
+    Some(sentence.to_owned())
 }
 
 /// What all comparisons of an experiment share.

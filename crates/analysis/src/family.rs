@@ -1,8 +1,8 @@
 //! Which treatments are compared, and what asking so many times costs.
 
-use knobstat_data::Treatment;
 use knobstat_data::experiment::Correction;
 use knobstat_data::plan::PlannedTreatment;
+use knobstat_data::{Experiment, Plan, Treatment};
 use knobstat_stats::comparisons::{benjamini_hochberg, holm};
 
 /// A treatment and what it is compared with, as indices into the plan.
@@ -15,36 +15,80 @@ pub struct Pair {
 }
 
 /// Every comparison that an experiment asks for: the family over which its error rate holds.
-///
-/// A baseline that leaves factors out stands for one baseline under each combination of those
-/// factors. Where the baseline itself does not take part, the first treatment that does stands in
-/// for it.
-pub fn pairs(treatments: &[PlannedTreatment], baseline: &Treatment) -> Vec<Pair> {
+/// With Tukey's correction these are all pairs of treatments under each combination of the factors
+/// that the baseline leaves out, else every treatment against its baseline.
+pub fn of(experiment: &Experiment, plan: &Plan) -> Vec<Pair> {
+    let baseline = &experiment.analysis.baseline;
+    match experiment.analysis.correction {
+        Correction::Tukey => all_pairs(&plan.treatments, baseline),
+        _ => pairs(&plan.treatments, baseline),
+    }
+}
+
+/// The treatments that take part, in groups that share the levels of every factor that the
+/// baseline leaves out; each group begins with its baseline, or with the first that takes part.
+pub(crate) fn groups(treatments: &[PlannedTreatment], baseline: &Treatment) -> Vec<Vec<usize>> {
     let factors: Vec<&str> = baseline
         .settings
         .iter()
         .map(|setting| setting.factor.as_str())
         .collect();
-    let takes_part = || {
-        treatments
-            .iter()
-            .enumerate()
-            .filter(|(_, planned)| planned.omitted.is_none())
-    };
-    takes_part()
-        .filter_map(|(treatment, planned)| {
-            let held = planned.treatment.without(&factors);
-            let same_combination =
-                || takes_part().filter(|(_, other)| other.treatment.without(&factors) == held);
-            let (baseline, _) = same_combination()
-                .find(|(_, other)| other.treatment.agrees_with(baseline))
-                .or_else(|| same_combination().next())?;
-            (baseline != treatment).then_some(Pair {
+    let mut groups: Vec<(Treatment, Vec<usize>)> = Vec::new();
+    for (index, planned) in treatments.iter().enumerate() {
+        if planned.omitted.is_some() {
+            continue;
+        }
+        let held = planned.treatment.without(&factors);
+        match groups.iter_mut().find(|(known, _)| *known == held) {
+            Some((_, members)) => members.push(index),
+            None => groups.push((held, vec![index])),
+        }
+    }
+    groups
+        .into_iter()
+        .map(|(_, mut members)| {
+            let first = members
+                .iter()
+                .position(|index| treatments[*index].treatment.agrees_with(baseline))
+                .unwrap_or(0);
+            members[..=first].rotate_right(1);
+            members
+        })
+        .collect()
+}
+
+/// All pairs within each group: the later against the earlier, the baseline first.
+fn all_pairs(treatments: &[PlannedTreatment], baseline: &Treatment) -> Vec<Pair> {
+    let mut pairs = Vec::new();
+    for members in groups(treatments, baseline) {
+        for (place, baseline) in members.iter().enumerate() {
+            pairs.extend(members[place + 1..].iter().map(|treatment| Pair {
+                treatment: *treatment,
+                baseline: *baseline,
+            }));
+        }
+    }
+    pairs
+}
+
+/// Every treatment against its baseline.
+///
+/// A baseline that leaves factors out stands for one baseline under each combination of those
+/// factors. Where the baseline itself does not take part, the first treatment that does stands in
+/// for it.
+fn pairs(treatments: &[PlannedTreatment], baseline: &Treatment) -> Vec<Pair> {
+    let mut pairs: Vec<Pair> = groups(treatments, baseline)
+        .into_iter()
+        .flat_map(|members| {
+            let baseline = members[0];
+            members.into_iter().skip(1).map(move |treatment| Pair {
                 treatment,
                 baseline,
             })
         })
-        .collect()
+        .collect();
+    pairs.sort_by_key(|pair| pair.treatment);
+    pairs
 }
 
 /// One comparison's place in its family.
@@ -65,8 +109,8 @@ pub struct Adjusted {
 /// until one fails, which fails all that are left. Benjamini and Hochberg's tests all at alpha
 /// R/m, where R are found (Benjamini and Yekutieli 2005 on the intervals).
 ///
-/// Dunnett's and Tukey's tests need a common error for all treatments; on block differences, where
-/// every comparison has its own, Holm's stands in for them.
+/// For Dunnett's and Tukey's tests, which are not made of single p-values, Holm's procedure stands
+/// in here: see [`crate::simultaneous`].
 pub fn adjust(p_values: &[Option<f64>], correction: Correction, alpha: f64) -> Vec<Adjusted> {
     let p_values: Vec<f64> = p_values.iter().map(|p| p.unwrap_or(1.0)).collect();
     let size = p_values.len() as f64;

@@ -9,7 +9,8 @@
 //!
 //! 1. The observation of a planned run is its first accepted attempt. Tainted, failed,
 //!    interrupted and warm-up attempts are counted and never judged.
-//! 2. A treatment is compared with its baseline on the differences within blocks ([`paired`]).
+//! 2. A treatment is compared with its baseline on the differences within blocks ([`paired`]), by
+//!    their own spread, or by one error for all treatments where these vary alike.
 //! 3. Nothing finer than the step of the scale is claimed ([`scale`]).
 //! 4. All comparisons of an experiment are one family; their p-values are adjusted together, and
 //!    each interval has the confidence at which its comparison was tested ([`family`]), so that
@@ -30,19 +31,21 @@ mod needed;
 pub mod observations;
 pub mod paired;
 pub mod phrase;
+mod pooled;
 mod ratio;
 mod recommend;
 pub mod samples;
 pub mod scale;
 pub mod self_timed;
 mod sequential;
+mod simultaneous;
 pub mod stop;
 mod verdict;
 
 pub use analyse::analyse;
 pub use analysis::{
     Analysis, Caveat, Choice, Comparison, Effect, Method, MetricFindings, Recommendation,
-    RunCounts, TreatmentFindings, Verdict,
+    RunCounts, StopReason, Stopped, TreatmentFindings, Verdict,
 };
 pub use elsewhere::EvidenceDifference;
 pub use knobstat_stats::Interval;

@@ -113,6 +113,47 @@ pub fn estimate(
 }
 
 impl Estimate {
+    /// The same difference, with an error pooled over further treatments in place of that of its
+    /// own differences: the standard deviation of one value and its degrees of freedom. Where the
+    /// scale could hide more, that stays.
+    ///
+    /// # Errors
+    /// Where the degrees of freedom are no positive number.
+    pub fn with_pooled_error(
+        self,
+        sd: f64,
+        degrees_of_freedom: f64,
+        method: Method,
+    ) -> Result<Self, Degenerate> {
+        let of_differences = std::f64::consts::SQRT_2 * sd;
+        let sd = if self.shift > 0.0 {
+            of_differences.max(self.sd)
+        } else {
+            of_differences
+        };
+        if sd == 0.0 {
+            return Err(Degenerate::ZeroVariance {
+                n: self.blocks(),
+                value: self.difference,
+            });
+        }
+        Ok(Self {
+            sd,
+            standard_error: sd / (self.blocks() as f64).sqrt(),
+            degrees_of_freedom,
+            distribution: StudentT::new(degrees_of_freedom)?,
+            method,
+            course: None,
+            ..self
+        })
+    }
+
+    /// How many standard errors the difference lies from zero, the step of the scale allowed for.
+    pub(crate) fn distance_in_errors(&self) -> f64 {
+        let t = (self.difference.abs() - self.shift).max(0.0) / self.standard_error;
+        t.clamp(0.0, f64::MAX)
+    }
+
     /// The number of blocks.
     pub fn blocks(&self) -> usize {
         self.treatment.len()
@@ -180,7 +221,19 @@ impl Estimate {
                 ratio::relative_change(&self.treatment, &self.baseline, self.critical(confidence))?
                     .scaled(100.0)
             }
-            Method::PairedTOnScale | Method::EveryBlock => self
+            Method::PooledT | Method::Dunnett | Method::Tukey if self.shift == 0.0 => {
+                let of_a_mean = self.standard_error * self.standard_error / 2.0;
+                ratio::relative_change_of_independent(
+                    (self.treatment_mean, of_a_mean),
+                    (self.baseline_mean, of_a_mean),
+                    self.critical(confidence),
+                )?
+                .scaled(100.0)
+            }
+            Method::PooledT
+            | Method::Dunnett
+            | Method::Tukey
+            | Method::PairedTOnScale | Method::EveryBlock => self
                 .interval(confidence)?
                 .scaled(100.0 / self.baseline_mean.abs()),
         };

@@ -16,7 +16,7 @@ use knobstat_data::{Metric, Record};
 use crate::report::{
     AttemptRow, CaveatPart, ChoicePart, ComparisonPart, EffectPart, Ends, EvidencePart,
     ExperimentPart, FactorPart, Levels, MetricPart, OmissionPart, RecommendationPart, Report,
-    RunsPart, SCHEMA, TreatmentPart,
+    RunsPart, SCHEMA, StopPart, TreatmentPart,
 };
 
 impl Report {
@@ -45,6 +45,7 @@ impl Report {
                 order: word_of(&record.experiment.design.order),
                 planned_blocks: record.plan.replicates,
                 blocks: analysis.blocks,
+                stop: stop(record, analysis),
             },
             machine: record.machine.clone(),
             factors: record
@@ -88,6 +89,19 @@ fn word_of<T: Serialize>(choice: &T) -> String {
         Ok(serde_json::Value::String(word)) => word,
         _ => String::new(),
     }
+}
+
+fn stop(record: &Record, analysis: &Analysis) -> Option<StopPart> {
+    let rule = record.experiment.design.stop?;
+    let stopped = analysis.stopped.as_ref();
+    Some(StopPart {
+        half_width: rule.half_width.map(|share| share.percent()),
+        margin: rule.margin.map(|share| share.percent()),
+        min_blocks: rule.min_replicates,
+        max_blocks: rule.max_replicates,
+        reason: stopped.map(|stopped| stopped.reason.word()),
+        sentence: stopped.map(|stopped| stopped.sentence.clone()),
+    })
 }
 
 fn treatment(found: &TreatmentFindings) -> TreatmentPart {

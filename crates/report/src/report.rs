@@ -112,6 +112,32 @@ pub struct ExperimentPart {
     pub planned_blocks: u32,
     /// Blocks of which at least one observation exists.
     pub blocks: usize,
+    /// The stop rule, and what ended the experiment; null where the blocks were fixed beforehand.
+    pub stop: Option<StopPart>,
+}
+
+impl ExperimentPart {
+    /// What stands before the number of planned blocks.
+    pub(crate) fn at_most(&self) -> &'static str {
+        if self.stop.is_some() { "at most " } else { "" }
+    }
+}
+
+/// A stop rule, and what ended the experiment.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct StopPart {
+    /// The half-width that was asked for, in percent of the baseline's mean.
+    pub half_width: Option<f64>,
+    /// The margin of equivalence that was asked for, in percent of the baseline's mean.
+    pub margin: Option<f64>,
+    /// Never fewer blocks than this.
+    pub min_blocks: u32,
+    /// Never more.
+    pub max_blocks: u32,
+    /// What ended it, in a word; null while it goes on.
+    pub reason: Option<&'static str>,
+    /// The same in a plain sentence.
+    pub sentence: Option<String>,
 }
 
 /// Something that varied.

@@ -3,7 +3,7 @@
 use knobstat_data::experiment::{Correction, Order};
 
 use super::Context;
-use crate::analysis::Caveat;
+use crate::analysis::{Caveat, Method};
 use crate::phrase;
 
 pub(super) fn check(context: &Context) -> Vec<Caveat> {
@@ -31,15 +31,23 @@ pub(super) fn check(context: &Context) -> Vec<Caveat> {
                 .to_owned(),
         });
     }
-    if matches!(
-        experiment.analysis.correction,
-        Correction::Dunnett | Correction::Tukey
-    ) {
+    let asked_for = match experiment.analysis.correction {
+        Correction::Dunnett => Some(("Dunnett's test", Method::Dunnett)),
+        Correction::Tukey => Some(("Tukey's test", Method::Tukey)),
+        Correction::Holm | Correction::BenjaminiHochberg | Correction::None => None,
+    };
+    let mut made = context.comparisons.iter().filter_map(|one| one.method);
+    if let Some((name, method)) = asked_for
+        && made.any(|used| used != method)
+    {
+        let why = if experiment.design.stop.is_some() {
+            "allows for one look only, and the experiment was looked at after every block"
+        } else {
+            "needs two blocks at least that have a value of every treatment it compares"
+        };
         caveats.push(Caveat {
             kind: "correction-replaced",
-            sentence: "The correction asked for needs one error common to all treatments; the \
-                       comparisons here have one each, so Holm's was used."
-                .to_owned(),
+            sentence: format!("{name} {why}; Holm's correction stands in for it."),
         });
     }
     if let Some(reason) = context.effects_untested {

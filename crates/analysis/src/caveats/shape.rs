@@ -6,7 +6,7 @@ use knobstat_stats::health::{bimodality, outliers};
 use knobstat_stats::summary::median;
 
 use super::{Context, SURPRISING};
-use crate::analysis::Caveat;
+use crate::analysis::{Caveat, Method};
 use crate::observations::Observed;
 use crate::phrase;
 
@@ -60,12 +60,41 @@ fn plain(cell: &[Observed]) -> Vec<f64> {
     cell.iter().map(|observed| observed.value).collect()
 }
 
-/// Brown and Forsythe (1974): whether the distances from the medians differ between treatments.
-/// It concerns the main effects and interactions, whose tests have one error for all treatments.
+/// Where one error for all was asked for, treatments count as varying unlike each other at this
+/// p-value: it is a condition of the test and not only a matter of health.
+const DOUBTFUL: f64 = 0.05;
+
+/// Whether some treatments vary more than others, where a test takes one error for all: Dunnett's
+/// and Tukey's, and those of the main effects and interactions.
 fn unequal_spread(context: &Context) -> Option<Caveat> {
-    if context.record.experiment.factors.len() < 2 || context.effects_untested.is_some() {
-        return None;
+    let p = p_of_equal_spread(context)?;
+    let mut methods = context.comparisons.iter().filter_map(|one| one.method);
+    if methods.any(|method| matches!(method, Method::Dunnett | Method::Tukey)) && p <= DOUBTFUL {
+        return Some(Caveat {
+            kind: "unequal-spread",
+            sentence: format!(
+                "Some treatments vary more than others (p = {}), and the test that was asked for \
+                 takes one error for all: false alarms are likelier than the confidence says. \
+                 correction = \"holm\" judges each comparison by its own error.",
+                phrase::probability(p)
+            ),
+        });
     }
+    let concerns_effects =
+        context.record.experiment.factors.len() > 1 && context.effects_untested.is_none();
+    (concerns_effects && p <= SURPRISING).then(|| Caveat {
+        kind: "unequal-spread",
+        sentence: format!(
+            "Some treatments vary more than others (p = {}): the tests of factors and their \
+             interactions take one error for all and are rough here. The comparisons have an \
+             error each and are not touched.",
+            phrase::probability(p)
+        ),
+    })
+}
+
+/// Brown and Forsythe (1974): whether the distances from the medians differ between treatments.
+fn p_of_equal_spread(context: &Context) -> Option<f64> {
     let distances: Vec<Vec<f64>> = context
         .values
         .iter()
@@ -77,14 +106,5 @@ fn unequal_spread(context: &Context) -> Option<Caveat> {
         })
         .collect();
     let groups: Vec<&[f64]> = distances.iter().map(Vec::as_slice).collect();
-    let found = one_way(&groups).ok()?;
-    (found.p <= SURPRISING).then(|| Caveat {
-        kind: "unequal-spread",
-        sentence: format!(
-            "Some treatments vary more than others (p = {}): the tests of factors and their \
-             interactions take one error for all and are rough here. The comparisons have an \
-             error each and are not touched.",
-            phrase::probability(found.p)
-        ),
-    })
+    Some(one_way(&groups).ok()?.p)
 }

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use thiserror::Error;
 use toml::de::DeValue;
 
 use super::values::{Fault, integer, number};
@@ -33,11 +34,25 @@ fn scaled(digits: &str, unit: u128) -> Option<u128> {
     (product % power == 0).then(|| product / power)
 }
 
-/// A stretch of time: `"3s"`, `"200ms"`, `"2m"`; nothing at all included.
-pub(super) fn duration(value: &DeValue<'_>) -> Result<Duration, Fault> {
-    const REMEDY: &str = "write a number and its unit (ns, us, ms, s, m, h), as in \"200ms\"";
-    let DeValue::String(text) = value else {
-        return Err(Fault::type_of("a duration", value, REMEDY));
+/// A text that is no stretch of time.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error("\"{text}\" is not a duration: {DURATION_REMEDY}")]
+pub struct DurationError {
+    /// The text as given.
+    pub text: String,
+}
+
+const DURATION_REMEDY: &str =
+    "write a number and its unit (ns, us, ms, s, m, h), as in \"200ms\"";
+
+/// A stretch of time as experiment files and the command line have it: `3s`, `200ms`, `2m`;
+/// nothing at all included.
+///
+/// # Errors
+/// Anything else, or more than 584 years.
+pub fn parse_duration(text: &str) -> Result<Duration, DurationError> {
+    let error = || DurationError {
+        text: text.to_owned(),
     };
     let (digits, unit) = split_unit(text);
     let nanoseconds = match unit {
@@ -47,12 +62,21 @@ pub(super) fn duration(value: &DeValue<'_>) -> Result<Duration, Fault> {
         "s" => 1_000_000_000,
         "m" => 60_000_000_000,
         "h" => 3_600_000_000_000,
-        _ => return Err(Fault::new("must be a duration", "not a duration", REMEDY)),
+        _ => return Err(error()),
     };
     scaled(digits, nanoseconds)
         .and_then(|nanoseconds| u64::try_from(nanoseconds).ok())
         .map(Duration::from_nanos)
-        .ok_or_else(|| Fault::new("must be a duration", "not a duration", REMEDY))
+        .ok_or_else(error)
+}
+
+/// A stretch of time: `"3s"`, `"200ms"`, `"2m"`; nothing at all included.
+pub(super) fn duration(value: &DeValue<'_>) -> Result<Duration, Fault> {
+    let DeValue::String(text) = value else {
+        return Err(Fault::type_of("a duration", value, DURATION_REMEDY));
+    };
+    parse_duration(text)
+        .map_err(|_| Fault::new("must be a duration", "not a duration", DURATION_REMEDY))
 }
 
 /// A stretch of time that is longer than nothing.

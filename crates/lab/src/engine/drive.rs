@@ -439,6 +439,7 @@ impl Drive<'_, '_> {
         self.progress.run_begins(&RunBegins {
             number: finished + 1,
             of: finished + remaining.values().sum::<u64>(),
+            at_most: schedule.stop.is_some(),
             treatment: &planned.treatment,
             block: cell.run.block,
             warmup: cell.run.warmup,

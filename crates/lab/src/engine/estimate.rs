@@ -16,7 +16,8 @@ const A_DAY: Duration = Duration::from_secs(24 * 60 * 60);
 pub enum Estimate {
     /// About this long.
     About(Duration),
-    /// No longer than this: it is known only when a run would be ended.
+    /// No longer than this: it is known only when a run would be ended, or a stop rule may be
+    /// content earlier.
     AtMost(Duration),
     /// Nothing is known: one run is needed to know.
     Unknown {
@@ -26,6 +27,14 @@ pub enum Estimate {
 }
 
 impl Estimate {
+    /// The same where the experiment may end earlier than counted.
+    pub(super) fn at_most(self) -> Self {
+        match self {
+            Self::About(time) => Self::AtMost(time),
+            other => other,
+        }
+    }
+
     /// Whether it may be longer than a day, as far as anything is known.
     pub fn exceeds_a_day(&self) -> bool {
         match self {

@@ -137,19 +137,23 @@ impl Prepared<'_> {
     /// When a treatment does not make parameters for the workload.
     pub fn estimate(&self) -> Result<Estimate, EngineError> {
         let remaining = self.remaining();
-        if let Some(left) = Pace::of(self.course.attempts()).left(&remaining) {
-            return Ok(Estimate::About(left));
-        }
         let experiment = &self.assignment.experiment;
+        let bounded = |estimate: Estimate| match experiment.design.stop {
+            Some(_) => estimate.at_most(),
+            None => estimate,
+        };
+        if let Some(left) = Pace::of(self.course.attempts()).left(&remaining) {
+            return Ok(bounded(Estimate::About(left)));
+        }
         let mut runs = Vec::new();
         for (treatment, count) in remaining {
             let treatment = &self.record.plan.treatments[treatment].treatment;
             runs.push((count, experiment.parameters_for(treatment)?));
         }
-        Ok(estimate::beforehand(
+        Ok(bounded(estimate::beforehand(
             runs.iter().map(|(count, parameters)| (*count, parameters)),
             experiment.design.settle.before_run(true),
-        ))
+        )))
     }
 
     fn remaining(&self) -> BTreeMap<usize, u64> {

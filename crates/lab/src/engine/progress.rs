@@ -46,6 +46,8 @@ pub struct RunBegins<'a> {
     pub number: u64,
     /// How many there will be, as far as it is known.
     pub of: u64,
+    /// Whether a stop rule may be content earlier, so that there will be at most so many.
+    pub at_most: bool,
     /// Its treatment.
     pub treatment: &'a Treatment,
     /// The index of its block.

@@ -23,11 +23,12 @@ fn render(report: &Report, _: Style) -> String {
     }
     let _ = writeln!(
         text,
-        "{} in {}, {} is better; {} of {} blocks, seed {}, started {}{}.\n",
+        "{} in {}, {} is better; {} of {}{} blocks, seed {}, started {}{}.\n",
         plain(&experiment.metric),
         plain(&experiment.unit),
         experiment.better,
         experiment.blocks,
+        experiment.at_most(),
         experiment.planned_blocks,
         experiment.seed,
         experiment.started,
@@ -37,6 +38,13 @@ fn render(report: &Report, _: Style) -> String {
             ", not finished"
         }
     );
+    if let Some(sentence) = experiment
+        .stop
+        .as_ref()
+        .and_then(|stop| stop.sentence.as_ref())
+    {
+        let _ = writeln!(text, "{}\n", plain(sentence));
+    }
     treatments(&mut text, report);
     comparisons(&mut text, report);
     if !report.effects.is_empty() {

@@ -20,9 +20,6 @@ const CORRECTIONS: [(&str, Correction); 5] = [
     ("none", Correction::None),
 ];
 
-/// Corrections that are known and cannot be had yet.
-const LATER_CORRECTIONS: &[&str] = &["dunnett", "tukey"];
-
 /// The confidence, in percent, where the file says nothing.
 const CONFIDENCE: f64 = 95.0;
 
@@ -45,11 +42,7 @@ pub fn read(
         None => first_levels(factors),
     };
     let confidence = section.read(reader, "confidence", confidence);
-    let offered: Vec<(&str, Correction)> = CORRECTIONS
-        .into_iter()
-        .filter(|(word, _)| !LATER_CORRECTIONS.contains(word))
-        .collect();
-    let correction = section.word(reader, "correction", &offered, LATER_CORRECTIONS);
+    let correction = section.word(reader, "correction", &CORRECTIONS, &[]);
     let margin = section.read(reader, "margin", quantities::share);
     let trust = section.read(reader, "trust_self_timed", values::boolean);
     Some(AnalysisChoice {

@@ -5,7 +5,7 @@ use toml::de::DeValue;
 use super::factors::ReadFactor;
 use super::partial::partial_treatment;
 use super::section::members;
-use super::{Entry, Reader, Section};
+use super::{Reader, Section};
 use crate::experiment::keys::Table;
 use crate::experiment::quantities;
 use crate::experiment::values::{self, Fault};
@@ -109,15 +109,8 @@ fn at_least_two(value: &DeValue<'_>) -> Result<u32, Fault> {
     values::whole(value, 2, MOST_REPLICATES).map(|count| count as u32)
 }
 
-/// This version cannot stop early: a `stop` is read in full, checked, and refused.
-fn refuse_for_now(reader: &mut Reader<'_>, entry: &Entry<'_>) {
-    let fault = Fault::not_yet("stopping early", "give `replicates` instead");
-    reader.fault(&entry.subject(), &entry.name_span, fault);
-}
-
 fn read_stop(reader: &mut Reader<'_>, section: &Section<'_>) -> Option<Stop> {
     let entry = section.entry("stop")?;
-    refuse_for_now(reader, entry);
     let stop = Section::of_entry(reader, entry, "stop = { half_width = \"1%\" }")?;
     stop.refuse_unknown_keys(reader, Table::Stop, &[]);
     let half_width = stop.read(reader, "half_width", quantities::share);
@@ -166,7 +159,7 @@ mod tests {
     use crate::words::Ratio;
     use toml::de::DeTable;
 
-    /// What a `[design]` with this `stop` asks for, and the faults beside the refusal.
+    /// What a `[design]` with this `stop` asks for, and its faults.
     fn stop_of(text: &str) -> (Option<Stop>, Vec<String>) {
         let source = format!("[design]\n{text}\n");
         let document = DeTable::parse(&source).unwrap();
@@ -175,8 +168,7 @@ mod tests {
         let section = file.table(&mut reader, "design", "[design]").unwrap();
         let stop = read_stop(&mut reader, &section);
         let faults = reader.faults.into_iter().map(|fault| fault.message);
-        let beside = faults.filter(|message| !message.contains("cannot do yet"));
-        (stop, beside.collect())
+        (stop, faults.collect())
     }
 
     #[test]

@@ -159,6 +159,31 @@ fn wall_and_cpu_are_metrics_of_every_workload() {
 }
 
 #[test]
+fn every_correction_and_a_stop_rule_can_be_asked_for() {
+    for (word, correction) in [
+        ("holm", Correction::Holm),
+        ("dunnett", Correction::Dunnett),
+        ("tukey", Correction::Tukey),
+        ("benjamini-hochberg", Correction::BenjaminiHochberg),
+        ("none", Correction::None),
+    ] {
+        let experiment = right(&format!(
+            "name = 'x'\n[workload]\nkind = 'udp'\n[factors]\npacket_size = [64, 128]\n\
+             [design]\nstop = {{ half_width = '1%', margin = '2%', max_replicates = 30 }}\n\
+             [analysis]\ncorrection = '{word}'\n",
+        ));
+        assert_eq!(experiment.analysis.correction, correction);
+        let stop = experiment.design.stop.unwrap();
+        assert_eq!(
+            (stop.half_width, stop.margin),
+            (Some(Ratio(0.01)), Some(Ratio(0.02)))
+        );
+        assert_eq!((stop.min_replicates, stop.max_replicates), (5, 30));
+        assert_eq!(experiment.design.replicates, 30);
+    }
+}
+
+#[test]
 fn knobs_that_need_a_boot_are_factors_like_others() {
     let experiment = right(
         "name = 'x'\n[workload]\nkind = 'udp'\n[factors]\nidletick = ['on', 'off']\n\

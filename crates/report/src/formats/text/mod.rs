@@ -82,11 +82,12 @@ fn head(report: &Report, page: Page) -> String {
         text.push_str(&wrapped(&printable(description), page.width, "", ""));
     }
     let mut line = format!(
-        "{} in {}, {} is better; {} of {} blocks, {} treatments, seed {}, {}",
+        "{} in {}, {} is better; {} of {}{} blocks, {} treatments, seed {}, {}",
         printable(&experiment.metric),
         printable(&experiment.unit),
         experiment.better,
         experiment.blocks,
+        experiment.at_most(),
         experiment.planned_blocks,
         report.treatments.len(),
         experiment.seed,
@@ -96,6 +97,13 @@ fn head(report: &Report, page: Page) -> String {
         line.push_str(", not finished");
     }
     text.push_str(&wrapped(&line, page.width, "", "  "));
+    if let Some(sentence) = experiment
+        .stop
+        .as_ref()
+        .and_then(|stop| stop.sentence.as_ref())
+    {
+        text.push_str(&wrapped(sentence, page.width, "", "  "));
+    }
     let machine = &report.machine;
     let parts: Vec<String> = [
         machine.host.clone(),
