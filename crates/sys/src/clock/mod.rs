@@ -12,6 +12,7 @@
 mod counter;
 mod every;
 mod kernel;
+mod offset;
 mod stopwatch;
 mod vdso;
 
@@ -19,6 +20,7 @@ pub use every::{CLOCK_IDS, ClockId};
 pub use kernel::{
     Clock, ClockReadings, now, observed_step, reported_resolution, unix_time_milliseconds,
 };
+pub use offset::Offset;
 pub use stopwatch::{CALIBRATION_INTERVAL, Reading, Reference, Stopwatch};
 pub use vdso::readings_by_system_call;
 
@@ -39,6 +41,16 @@ pub enum NoCounter {
     /// The kernel does not offer it as a clock source: it was found unstable, or was disabled.
     #[error("the kernel does not offer the TSC as a clock source, so it may be unstable")]
     Distrusted,
+    /// The counters of two CPUs are apart.
+    #[error(
+        "the counter of CPU {cpu} is {apart:?} or more apart from that of the first, so that a time taken on both would be off by as much"
+    )]
+    Apart {
+        /// The CPU.
+        cpu: u32,
+        /// How far, at least.
+        apart: std::time::Duration,
+    },
     /// It did not move, or the clock that it was compared with did not.
     #[error("the counter could not be compared with CLOCK_MONOTONIC_RAW")]
     NotCalibrated,

@@ -10,6 +10,7 @@ use std::fmt;
 use std::time::Duration;
 
 use super::kernel::{self, Clock};
+use super::offset::{Offset, offsets};
 use super::{NoCounter, counter};
 
 /// How long the counter is compared with the kernel's clock.
@@ -25,6 +26,9 @@ const READINGS_FOR_A_STEP: u32 = 2_000_000;
 /// Readings for finding the step of the stopwatch itself.
 const READINGS_FOR_GRANULARITY: u32 = 1000;
 
+/// Counters that are apart by more than this cannot time a process that moves between CPUs.
+const MOST_APART: Duration = Duration::from_micros(1);
+
 /// A moment by the stopwatch, in its own ticks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Reading(u64);
@@ -38,6 +42,9 @@ pub enum Reference {
         frequency: f64,
         /// How far that may be off, in parts per million of CLOCK_MONOTONIC_RAW's rate.
         uncertainty_ppm: f64,
+        /// How far a time may be off that begins on one CPU and ends on another; absent where
+        /// the CPUs could not be compared.
+        apart_at_most: Option<Duration>,
     },
     /// CLOCK_MONOTONIC_RAW, which is read through the kernel's clock source.
     MonotonicRaw {
@@ -65,11 +72,13 @@ struct Anchor {
 impl Stopwatch {
     /// The best stopwatch of this machine; takes [`CALIBRATION_INTERVAL`], asleep.
     pub fn calibrated() -> Self {
-        let reference = match counter::probe().and_then(|()| calibrate(CALIBRATION_INTERVAL)) {
+        let reference = counter::probe()
+            .and_then(|()| calibrate(CALIBRATION_INTERVAL))
+            .and_then(|reference| reference.over_all_cpus(&offsets()));
+        Self::of(match reference {
             Ok(reference) => reference,
             Err(why) => Reference::MonotonicRaw { why },
-        };
-        Self::of(reference)
+        })
     }
 
     /// The stopwatch without a counter, for machines that have none and for tests of that.
@@ -122,6 +131,27 @@ impl Stopwatch {
         &self.reference
     }
 
+    /// How far its rate may be off, in parts per million of CLOCK_MONOTONIC_RAW's rate; zero
+    /// where it is that clock.
+    pub fn uncertainty_ppm(&self) -> f64 {
+        match self.reference {
+            Reference::Counter {
+                uncertainty_ppm, ..
+            } => uncertainty_ppm,
+            Reference::MonotonicRaw { .. } => 0.0,
+        }
+    }
+
+    /// How far a time may be off that begins on one CPU and ends on another; absent where that
+    /// could not be found out.
+    pub fn apart_at_most(&self) -> Option<Duration> {
+        match self.reference {
+            Reference::Counter { apart_at_most, .. } => apart_at_most,
+            // The kernel keeps one time for all of them.
+            Reference::MonotonicRaw { .. } => Some(Duration::ZERO),
+        }
+    }
+
     /// The smallest difference that two readings can show.
     pub fn granularity(&self) -> Duration {
         self.granularity
@@ -164,18 +194,57 @@ impl fmt::Display for Stopwatch {
             Reference::Counter {
                 frequency,
                 uncertainty_ppm,
-            } => write!(
-                f,
-                "{} read directly, {:.6} MHz within {:.1} ppm of CLOCK_MONOTONIC_RAW, step {:?}",
-                counter::NAME,
-                frequency / 1e6,
-                uncertainty_ppm,
-                self.granularity
-            ),
+                apart_at_most,
+            } => {
+                write!(
+                    f,
+                    "{} read directly, {:.6} MHz within {:.1} ppm of CLOCK_MONOTONIC_RAW, step {:?}",
+                    counter::NAME,
+                    frequency / 1e6,
+                    uncertainty_ppm,
+                    self.granularity
+                )?;
+                match apart_at_most {
+                    Some(apart) => write!(f, ", the same on all CPUs within {apart:.0?}"),
+                    None => f.write_str(", not compared between CPUs"),
+                }
+            }
             Reference::MonotonicRaw { why } => {
                 write!(f, "CLOCK_MONOTONIC_RAW, step {:?}: {why}", self.granularity)
             }
         }
+    }
+}
+
+impl Reference {
+    /// The same with what is known of the CPUs' counters against each other.
+    ///
+    /// # Errors
+    /// One of them is certainly more than [`MOST_APART`] apart.
+    fn over_all_cpus(self, offsets: &[Offset]) -> Result<Self, NoCounter> {
+        let Self::Counter {
+            frequency,
+            uncertainty_ppm,
+            ..
+        } = self
+        else {
+            return Ok(self);
+        };
+        let time = |ticks: u64| Duration::from_secs_f64(ticks as f64 / frequency);
+        let farthest = offsets.iter().max_by_key(|offset| offset.at_least());
+        if let Some(farthest) = farthest
+            && time(farthest.at_least()) > MOST_APART
+        {
+            return Err(NoCounter::Apart {
+                cpu: farthest.cpu,
+                apart: time(farthest.at_least()),
+            });
+        }
+        Ok(Self::Counter {
+            frequency,
+            uncertainty_ppm,
+            apart_at_most: offsets.iter().map(|offset| time(offset.at_most())).max(),
+        })
     }
 }
 
@@ -235,6 +304,7 @@ fn reference(first: Anchor, second: Anchor, step: Duration) -> Option<Reference>
     Some(Reference::Counter {
         frequency: ticks / seconds,
         uncertainty_ppm: (widths + step) * 1e6,
+        apart_at_most: None,
     })
 }
 
@@ -258,6 +328,7 @@ mod tests {
         let Some(Reference::Counter {
             frequency,
             uncertainty_ppm,
+            ..
         }) = reference(first, second, step)
         else {
             panic!("two anchors in order give a rate");
@@ -285,6 +356,7 @@ mod tests {
             reference: Reference::Counter {
                 frequency: 2.5e9,
                 uncertainty_ppm: 1.0,
+                apart_at_most: None,
             },
             granularity: Duration::from_nanos(1),
         };
@@ -295,6 +367,29 @@ mod tests {
         );
         assert_eq!(stopwatch.between(Reading(9), Reading(7)), Duration::ZERO);
         assert_eq!(stopwatch.caveat(), None);
+    }
+
+    #[test]
+    fn counters_that_are_apart_are_no_stopwatch() {
+        let reference = || {
+            let first = anchor_at(1_000, 500);
+            let second = anchor_at(1_000 + 300_000_000, 500 + 100_000_000);
+            reference(first, second, Duration::ZERO).unwrap()
+        };
+        let offset = |cpu, low, high| Offset { cpu, low, high };
+        let near = [offset(1, -90, 120), offset(2, -30, 60)];
+        let Ok(Reference::Counter { apart_at_most, .. }) = reference().over_all_cpus(&near) else {
+            panic!("they agree");
+        };
+        assert_eq!(apart_at_most, Some(Duration::from_nanos(40)));
+        let far = [offset(1, -90, 120), offset(3, 9_000, 9_300)];
+        assert_eq!(
+            reference().over_all_cpus(&far),
+            Err(NoCounter::Apart {
+                cpu: 3,
+                apart: Duration::from_micros(3)
+            })
+        );
     }
 
     #[test]
