@@ -2,4 +2,6 @@
 //! for everything that it writes.
 
 pub mod machine;
+pub mod processes;
 pub mod program;
+pub mod terminal;

@@ -1,0 +1,56 @@
+//! The processes of an experiment, looked at from outside through /proc.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// The children of a process.
+pub fn children(pid: u32) -> Vec<i32> {
+    std::fs::read_to_string(format!("/proc/{pid}/task/{pid}/children"))
+        .unwrap_or_default()
+        .split_whitespace()
+        .filter_map(|pid| pid.parse().ok())
+        .collect()
+}
+
+/// Sends a signal by name.
+#[track_caller]
+pub fn kill(signal: &str, pid: i32) {
+    assert!(
+        Command::new("kill")
+            .args([&format!("-{signal}"), &pid.to_string()])
+            .status()
+            .unwrap()
+            .success()
+    );
+}
+
+/// Waits until a process is gone: its folder of /proc vanishes, or it is a zombie.
+pub fn wait_until_gone(pid: i32) {
+    let path = PathBuf::from(format!("/proc/{pid}/stat"));
+    while let Ok(stat) = std::fs::read_to_string(&path) {
+        if stat
+            .rsplit(')')
+            .next()
+            .is_some_and(|rest| rest.trim_start().starts_with('Z'))
+        {
+            return;
+        }
+        std::thread::yield_now();
+    }
+}
+
+/// The guardian of a laid-out tree, found by its command line.
+pub fn guardian_of(tree: &Path) -> Option<i32> {
+    let tree = tree.canonicalize().unwrap();
+    std::fs::read_dir("/proc").unwrap().find_map(|entry| {
+        let entry = entry.ok()?;
+        let pid: i32 = entry.file_name().to_str()?.parse().ok()?;
+        let command = std::fs::read(entry.path().join("cmdline")).ok()?;
+        let words: Vec<&[u8]> = command.split(|byte| *byte == 0).collect();
+        let ours = words.get(1) == Some(&b"guardian".as_slice())
+            && words
+                .iter()
+                .any(|word| Path::new(std::str::from_utf8(word).unwrap_or("")) == tree);
+        ours.then_some(pid)
+    })
+}
