@@ -4,12 +4,16 @@
 //! format in [`formats`] renders that value and nothing else. Pure: no file, no clock, no
 //! terminal. The width and whether colour is wanted are arguments.
 //!
+//! [`samples`] does the same for plain samples, which have no record.
+//!
 //! A further format is a file in `formats/` and a line in its registry.
 
+mod figures;
 pub mod formats;
 mod gather;
 pub mod plots;
 mod report;
+pub mod samples;
 mod text_width;
 
 pub use formats::{FORMATS, Format, Style};

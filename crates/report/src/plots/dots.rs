@@ -13,11 +13,11 @@ pub fn sign(place: usize) -> char {
 
 /// One set of values.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Series {
+pub struct Series<'a> {
     /// The sign of its values.
     pub sign: char,
     /// Its values.
-    pub values: Vec<f64>,
+    pub values: &'a [f64],
     /// The mean and both ends of its interval, where there is one.
     pub interval: Option<(f64, f64, f64)>,
 }
@@ -30,7 +30,7 @@ const HEIGHT: usize = 12;
 pub fn plot(series: &[Series], width: usize) -> Option<Vec<String>> {
     let inner = width.checked_sub(2).filter(|inner| *inner >= 8)?;
     let all = || {
-        let ends = |series: &Series| {
+        let ends = |series: &Series<'_>| {
             series
                 .interval
                 .map_or(vec![], |(_, low, high)| vec![low, high])
@@ -116,10 +116,10 @@ fn axis_label(value: f64, span: f64) -> String {
 mod tests {
     use super::*;
 
-    fn series(sign: char, values: &[f64], interval: Option<(f64, f64, f64)>) -> Series {
+    fn series(sign: char, values: &[f64], interval: Option<(f64, f64, f64)>) -> Series<'_> {
         Series {
             sign,
-            values: values.to_vec(),
+            values,
             interval,
         }
     }

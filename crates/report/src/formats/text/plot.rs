@@ -3,12 +3,13 @@
 
 use std::fmt::Write;
 
-use knobstat_analysis::phrase::{probability, significant, with_uncertainty};
+use knobstat_analysis::phrase::probability;
 
 use super::Page;
 use super::names::Names;
+use crate::figures::{HEADER, eight_digits, estimate, short_percent};
 use crate::plots::dots::{self, Series};
-use crate::report::{ComparisonPart, Ends, Report, TreatmentPart};
+use crate::report::{ComparisonPart, Report, TreatmentPart};
 
 /// Plots are no wider than this: ministat's width.
 const WIDEST: usize = 78;
@@ -35,7 +36,7 @@ pub(super) fn plot(report: &Report, page: Page, names: &mut Names) -> String {
             let metric = treatment.metrics.first()?;
             Some(Series {
                 sign: dots::sign(place),
-                values: metric.values.clone(),
+                values: &metric.values,
                 interval: metric
                     .mean
                     .zip(metric.interval)
@@ -52,7 +53,7 @@ pub(super) fn plot(report: &Report, page: Page, names: &mut Names) -> String {
         }
         None => text.push_str("(no plot: the values have no spread)\n"),
     }
-    text.push_str("    N           Min           Max        Median           Avg        Stddev\n");
+    text.push_str(HEADER);
     for (place, treatment) in treatments.iter().enumerate() {
         text.push_str(&row(dots::sign(place), treatment));
         let comparison = report
@@ -85,42 +86,9 @@ fn row(sign: char, treatment: &TreatmentPart) -> String {
     text
 }
 
-/// Eight significant digits without trailing zeros, as C's `%.8g`.
-fn eight_digits(number: f64) -> String {
-    let text = significant(number, 8);
-    match text.split_once('e') {
-        Some((digits, exponent)) => format!("{}e{exponent}", without_zeros(digits)),
-        None => without_zeros(&text).to_owned(),
-    }
-}
-
-fn without_zeros(digits: &str) -> &str {
-    if digits.contains('.') {
-        digits.trim_end_matches('0').trim_end_matches('.')
-    } else {
-        digits
-    }
-}
-
-/// An estimate with half its interval, or with both ends where it is not in the middle.
-fn estimate(value: f64, interval: Ends, unit: &str) -> String {
-    let half = interval.half_width();
-    let middle = interval.0 + half;
-    if (value - middle).abs() <= half / 20.0 {
-        with_uncertainty(value, half, unit)
-    } else {
-        format!(
-            "{}{unit} ({}{unit} to {}{unit})",
-            significant(value, 3),
-            significant(interval.0, 3),
-            significant(interval.1, 3)
-        )
-    }
-}
-
 /// A comparison in the shape of ministat's.
 fn lines(comparison: &ComparisonPart, report: &Report) -> String {
-    let confidence = significant_percent(report.experiment.confidence);
+    let confidence = short_percent(report.experiment.confidence);
     let mut text = match comparison.verdict {
         "different" => format!("Difference at {confidence} % confidence\n"),
         "equivalent" => format!("Equivalent at {confidence} % confidence\n"),
@@ -148,10 +116,4 @@ fn lines(comparison: &ComparisonPart, report: &Report) -> String {
         );
     }
     text
-}
-
-fn significant_percent(percent: f64) -> String {
-    // A confidence is a short number that went through binary fractions.
-    let text = format!("{percent:.6}");
-    without_zeros(&text).to_owned()
 }
