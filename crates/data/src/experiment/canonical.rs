@@ -72,7 +72,8 @@ impl Experiment {
         lines.put(
             "target",
             match target {
-                TargetChoice::Local => "local",
+                TargetChoice::Local => "local".to_owned(),
+                TargetChoice::Model { machine } => format!("model {}", text(machine)),
             },
         );
         put_analysis(&mut lines, analysis);

@@ -138,7 +138,14 @@ impl Table {
                     ]
                 }
             }
-            Self::Target => const { &[key("kind", "\"local\"")] },
+            Self::Target => {
+                const {
+                    &[
+                        key("kind", "\"local\""),
+                        key("machine", "required where `kind` is `\"model\"`"),
+                    ]
+                }
+            }
             Self::Analysis => {
                 const {
                     &[
@@ -166,7 +173,6 @@ impl Table {
                 ("accelerator", "the target kind `vm`"),
                 ("acpi_tables", "the target kind `vm`"),
                 ("append", "the target kind `vm`"),
-                ("machine", "the target kind `model`"),
             ],
             _ => &[],
         }

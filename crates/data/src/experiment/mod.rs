@@ -226,6 +226,11 @@ pub enum OnFailure {
 pub enum TargetChoice {
     /// This one.
     Local,
+    /// A simulated one.
+    Model {
+        /// The path of its machine file, as the experiment file gives it.
+        machine: String,
+    },
 }
 
 /// How the observations are judged.

@@ -3,12 +3,19 @@
 use super::{Reader, Section};
 use crate::experiment::TargetChoice;
 use crate::experiment::keys::Table;
+use crate::experiment::values::{self, Fault};
 
 /// The kinds of targets that there are.
-const KINDS: [(&str, TargetChoice); 1] = [("local", TargetChoice::Local)];
+const KINDS: [(&str, Kind); 2] = [("local", Kind::Local), ("model", Kind::Model)];
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Local,
+    Model,
+}
 
 /// Kinds that are known and cannot be had yet.
-const LATER_KINDS: [&str; 3] = ["vm", "model", "ssh"];
+const LATER_KINDS: [&str; 2] = ["vm", "ssh"];
 
 /// Reads `[target]`.
 pub fn read(reader: &mut Reader<'_>, file: &Section<'_>) -> TargetChoice {
@@ -23,7 +30,27 @@ pub fn read(reader: &mut Reader<'_>, file: &Section<'_>) -> TargetChoice {
     if !asks_for_later {
         section.refuse_unknown_keys(reader, Table::Target, &[]);
     }
-    section
+    let kind = section
         .word(reader, "kind", &KINDS, &LATER_KINDS)
-        .unwrap_or(TargetChoice::Local)
+        .unwrap_or(Kind::Local);
+    if kind == Kind::Model {
+        let machine = section.required(
+            reader,
+            "machine",
+            "`machine = \"…\"`, the path of a machine file",
+            values::line,
+        );
+        return TargetChoice::Model {
+            machine: machine.unwrap_or_default(),
+        };
+    }
+    if let Some(entry) = section.entry("machine").filter(|_| !asks_for_later) {
+        let fault = Fault::new(
+            "is a key of the target kind `model`",
+            "this machine has no machine file",
+            "add `kind = \"model\"`, or leave it out",
+        );
+        reader.fault(&entry.subject(), &entry.name_span, fault);
+    }
+    TargetChoice::Local
 }

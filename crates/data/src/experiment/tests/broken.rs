@@ -45,4 +45,6 @@ broken! {
     excluded
     excluded_baseline
     too_many
+    targets
+    machine_of_this_one
 }

@@ -95,6 +95,8 @@ fn what_means_something_else_has_another_text() {
         FILE.replace("B = \"2\"", "B = \"3\""),
         FILE.replace(", cstate = \"C1\" }", " }"),
         format!("{FILE}confidence = 99\n"),
+        format!("{FILE}[target]\nkind = 'model'\nmachine = 'a.toml'\n"),
+        format!("{FILE}[target]\nkind = 'model'\nmachine = 'b.toml'\n"),
         format!("{FILE}margin = '1%'\n"),
         format!("{FILE}better = 'higher'\n"),
         format!("{FILE}[design]\nseed = 1\n"),
