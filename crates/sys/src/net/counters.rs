@@ -1,5 +1,5 @@
-//! The counters of the network namespace and of its interfaces: /proc/self/net/snmp and
-//! /proc/self/net/dev, read as a whole and decoded afterwards.
+//! The counters of the network namespace and of its interfaces: /proc/thread-self/net/snmp and
+//! /proc/thread-self/net/dev, read as a whole and decoded afterwards.
 
 use std::io;
 
@@ -28,10 +28,10 @@ impl NamespaceCounters {
     /// # Errors
     /// Where /proc is not there or says nothing of UDP.
     pub fn read() -> io::Result<Self> {
-        Self::decode(&std::fs::read_to_string("/proc/self/net/snmp")?).ok_or_else(|| {
+        Self::decode(&std::fs::read_to_string("/proc/thread-self/net/snmp")?).ok_or_else(|| {
             io::Error::new(
                 io::ErrorKind::InvalidData,
-                "/proc/self/net/snmp has no counters of UDP",
+                "/proc/thread-self/net/snmp has no counters of UDP",
             )
         })
     }
@@ -81,13 +81,16 @@ impl NamespaceCounters {
 /// # Errors
 /// Where /proc is not there or has no such interface.
 pub fn interface_received(interface: &str) -> io::Result<u64> {
-    decode_interface_received(&std::fs::read_to_string("/proc/self/net/dev")?, interface)
-        .ok_or_else(|| {
-            io::Error::new(
-                io::ErrorKind::NotFound,
-                format!("/proc/self/net/dev has no interface {interface}"),
-            )
-        })
+    decode_interface_received(
+        &std::fs::read_to_string("/proc/thread-self/net/dev")?,
+        interface,
+    )
+    .ok_or_else(|| {
+        io::Error::new(
+            io::ErrorKind::NotFound,
+            format!("/proc/thread-self/net/dev has no interface {interface}"),
+        )
+    })
 }
 
 /// The received packets of an interface in the text of /proc/net/dev: its second column.

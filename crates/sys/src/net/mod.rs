@@ -8,18 +8,34 @@
 
 pub mod affinity;
 pub mod counters;
+mod express_data_path;
+mod frame;
+mod mapping;
+pub mod namespace;
 pub mod nap;
+pub mod netlink;
 pub mod pacing_clock;
 mod receive_batch;
+mod ring_receiver;
+mod ring_sender;
 mod segmentation;
 mod send_batch;
 mod slots;
 mod socket;
+mod transmit_ring;
+mod uncut_batch;
 
+pub use express_data_path::{LARGEST_XDP_FRAME, XdpSender};
+pub use frame::{Addressing, FRAME_HEADERS};
+pub use namespace::Namespace;
 pub use pacing_clock::{ClockStep, PacingClock};
 pub use receive_batch::ReceiveBatch;
+pub use ring_receiver::{RingReceiver, try_multishot_receive};
+pub use ring_sender::{RingSender, try_io_uring};
 pub use segmentation::{LARGEST_BUFFER, MOST_SEGMENTS, accept_uncut, cut_datagrams_to};
 pub use send_batch::SendBatch;
 pub use socket::{
     SocketMemory, memory, request_receive_buffer, route_mtu, set_differentiated_services,
 };
+pub use transmit_ring::{COPIED_PAYLOAD, TransmitRing};
+pub use uncut_batch::UncutBatch;
