@@ -146,7 +146,10 @@ impl Turning<'_> {
     /// # Errors
     /// As [`Turning::turn_all`].
     fn turn(&mut self, knob: &Knob, level: &Level) -> Result<bool, ApplyError> {
-        if knob.read(self.files).is_ok_and(|present| present == *level) {
+        if knob
+            .read_as(self.files, level)
+            .is_ok_and(|read| read == *level)
+        {
             return Ok(false);
         }
         let unavailable = |why| ApplyError::Unavailable {
@@ -187,7 +190,7 @@ impl Turning<'_> {
         if announced.is_empty() {
             // Only what is held, which needs no journal.
             for write in &writes {
-                self.write(knob, write)
+                self.write(write)
                     .map_err(|source| self.failed(knob, level, &write.target, source))?;
             }
             self.verify(knob, level)?;
@@ -196,7 +199,7 @@ impl Turning<'_> {
         let targets: Vec<Target> = announced.iter().map(|(target, _)| target.clone()).collect();
         self.journal.announce(self.files, announced)?;
         let written = writes.iter().try_for_each(|write| {
-            self.write(knob, write)
+            self.write(write)
                 .map_err(|source| self.failed(knob, level, &write.target, source))
         });
         // What is not there to be read (the CPU went offline) stays announced, so that whatever
@@ -214,18 +217,18 @@ impl Turning<'_> {
         Ok(true)
     }
 
-    fn write(&self, knob: &Knob, write: &Write) -> io::Result<()> {
+    fn write(&self, write: &Write) -> io::Result<()> {
         match &write.target {
             Target::File { path, form } if write.held => {
                 self.files.hold(path, &form.bytes(&write.value))
             }
             Target::File { path, form } => self.files.write(path, &form.bytes(&write.value)),
-            Target::Command { .. } => self.files.run(&knob.set_command(&write.value)).map(drop),
+            Target::Command { .. } => self.files.run(&write.command).map(drop),
         }
     }
 
     fn verify(&self, knob: &Knob, level: &Level) -> Result<(), ApplyError> {
-        let found = match knob.read(self.files) {
+        let found = match knob.read_as(self.files, level) {
             Ok(present) if present == *level => return Ok(()),
             Ok(present) => format!("it reads {present}"),
             Err(unavailable) => unavailable.reason,

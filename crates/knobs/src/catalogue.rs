@@ -1,4 +1,5 @@
-//! The catalogue: every knob as data. A new knob is a new entry in `catalogue/linux.toml`.
+//! The catalogue: every knob as data. A new knob is a new entry in `catalogue/linux.toml`, or in
+//! `catalogue/freebsd.toml` for a target that runs FreeBSD.
 
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
@@ -10,6 +11,7 @@ use crate::availability::Unavailable;
 use crate::value::Form;
 
 const LINUX: &str = include_str!("../catalogue/linux.toml");
+const FREEBSD: &str = include_str!("../catalogue/freebsd.toml");
 
 /// Every knob that is known by a name of its own.
 #[derive(Clone, Debug, Deserialize)]
@@ -41,6 +43,9 @@ pub struct Entry {
     /// How to see that it is really in force.
     #[serde(default)]
     pub effect: Option<String>,
+    /// The check of that effect which is made once for each level.
+    #[serde(default)]
+    pub effect_check: Option<EffectCheck>,
     /// What takes its effect away while it reads as set.
     #[serde(default)]
     pub defeated_by: Vec<String>,
@@ -66,6 +71,22 @@ pub struct Entry {
     pub mechanism: Mechanism,
 }
 
+/// A measurement that shows whether a level is in force, besides its value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum EffectCheck {
+    /// Nanoseconds for each reading of the clock.
+    ClockReads,
+    /// The use of each idle state while a CPU sleeps and wakes.
+    IdleStates,
+    /// Local timer interrupts a second on a busy CPU.
+    TimerInterrupts,
+    /// The frequency of a busy CPU against its nominal one.
+    BusyFrequency,
+    /// The CPUs that interrupts arrive at.
+    Interrupts,
+}
+
 /// How a knob is read and turned.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
@@ -86,6 +107,65 @@ pub enum Mechanism {
     },
     /// Address space randomisation of the process that is started.
     AddressRandomization,
+    /// The CPUs that are online, each with a switch of its own.
+    CpusOnline {
+        /// Files that a CPU loses when it goes offline.
+        side_effects: Vec<String>,
+    },
+    /// Commands, once for each instance.
+    Commands(Commands),
+    /// Variables of FreeBSD, spoken to through sysctl(8).
+    Sysctl(Sysctl),
+}
+
+/// A knob that commands read and turn, once for each instance such as a network card.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Commands {
+    /// A path with a `*` that stands for the instances' names.
+    pub each: String,
+    /// Prints the value; `{instance}` is replaced.
+    pub get: Vec<String>,
+    /// Sets it; `{instance}` and `{value}` are replaced.
+    pub set: Vec<String>,
+}
+
+/// A knob that is one or several variables of FreeBSD.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Sysctl {
+    /// The variable; `#` stands for a number.
+    pub variable: String,
+    /// The variable's value for each level, where they differ.
+    #[serde(default)]
+    pub values: BTreeMap<String, String>,
+    /// The variable or variables that list the levels on offer.
+    #[serde(default)]
+    pub available: Option<String>,
+    /// How they list them.
+    #[serde(default)]
+    pub listing: Listing,
+    /// The loader's variable that decides it at boot.
+    #[serde(default)]
+    pub tunable: Option<String>,
+    /// The words that start sysctl(8); given by the system that is spoken to.
+    #[serde(skip)]
+    pub program: Vec<String>,
+}
+
+/// How a variable of FreeBSD lists what can be chosen.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Listing {
+    /// Words: `spin mwait hlt acpi`, with or without commas.
+    #[default]
+    Words,
+    /// Names with a quality: `TSC-low(1000) HPET(950) dummy(-1000000)`.
+    Scored,
+    /// Fields parted by slashes, the first of which is the level: `C1/1/1 C2/2/41`, `2934/106000`.
+    Slashed,
+    /// Frequencies as above, of which the first is turbo where it is 1 MHz above the second.
+    Turbo,
 }
 
 /// A place where a knob may live.
@@ -100,6 +180,9 @@ pub struct Place {
     /// The file or files that list the levels on offer.
     #[serde(default)]
     pub available: Option<String>,
+    /// What must exist beside a file, from its directory on, for it to be one of the knob.
+    #[serde(default)]
+    pub beside: Option<String>,
     /// How the file shows its value; by default as its text appears.
     #[serde(default)]
     pub form: Option<Form>,
@@ -124,8 +207,15 @@ pub enum Fact {
     /// Whether the tick goes on on idle CPUs: `on` or `off`.
     KeepsIdleTick,
     /// The value of a word of its command line.
-    #[serde(skip)]
     CommandLine(String),
+    /// What a file says.
+    File {
+        /// The file.
+        path: String,
+        /// The word of the command line that decides it, where one does.
+        #[serde(default)]
+        parameter: Option<String>,
+    },
 }
 
 impl Catalogue {
@@ -135,6 +225,16 @@ impl Catalogue {
         CATALOGUE.get_or_init(|| match toml::from_str(LINUX) {
             Ok(catalogue) => catalogue,
             // The text is compiled in and a test reads it: no input reaches this.
+            Err(error) => unreachable!("the built-in catalogue does not read: {error}"),
+        })
+    }
+
+    /// The catalogue of FreeBSD.
+    pub fn freebsd() -> &'static Self {
+        static CATALOGUE: OnceLock<Catalogue> = OnceLock::new();
+        CATALOGUE.get_or_init(|| match toml::from_str(FREEBSD) {
+            Ok(catalogue) => catalogue,
+            // As above.
             Err(error) => unreachable!("the built-in catalogue does not read: {error}"),
         })
     }
@@ -157,7 +257,12 @@ mod tests {
 
     #[test]
     fn the_built_in_catalogue_reads_and_is_consistent() {
-        let catalogue: Catalogue = toml::from_str(LINUX).unwrap_or_else(|error| panic!("{error}"));
+        for text in [LINUX, FREEBSD] {
+            is_consistent(&toml::from_str(text).unwrap_or_else(|error| panic!("{error}")));
+        }
+    }
+
+    fn is_consistent(catalogue: &Catalogue) {
         for entry in catalogue.entries() {
             let name = &entry.name;
             assert_eq!(
@@ -195,7 +300,7 @@ mod tests {
                 for place in places {
                     assert!(place.files.starts_with("/sys/") || place.files.starts_with("/proc/"));
                     for level in place.values.keys() {
-                        let listed = entry.levels.as_ref().is_some_and(|l| l.contains(level));
+                        let listed = entry.levels.as_ref().is_none_or(|l| l.contains(level));
                         assert!(listed, "{name}: {level} is not among its levels");
                     }
                 }

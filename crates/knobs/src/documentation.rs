@@ -4,7 +4,15 @@ use std::fmt::Write as _;
 
 use knobstat_data::vocabulary::Scope;
 
-use crate::catalogue::{Catalogue, Entry, Mechanism};
+use crate::catalogue::{Catalogue, Entry, Fact, Mechanism};
+
+const FREEBSD: &str = "
+# Knobs of FreeBSD
+
+Read and set through sysctl(8) where the target runs FreeBSD. Knobs that mean the same as on Linux
+have the same name; `sysctl:NAME` reaches every other variable. This part is made from
+`crates/knobs/catalogue/freebsd.toml`.
+";
 
 const INTRODUCTION: &str = "\
 # Knobs
@@ -18,6 +26,7 @@ itself with three commands (`[knobs.NAME]`):
 
 - `sysctl:NAME`, such as `sysctl:vm.swappiness`: a file beneath `/proc/sys`.
 - `sysfs:PATH`, such as `sysfs:/sys/kernel/mm/ksm/pages_to_scan`: a file beneath `/sys`.
+- `irq:N`, such as `irq:24`: the CPUs that one interrupt goes to, as a list.
 - `cmdline:NAME`, such as `cmdline:mitigations`: a word of the kernel's command line, with the
   level `absent` where it is not there and `present` where it has no value. Read only: another
   level needs another boot.
@@ -30,9 +39,12 @@ level than the present one is named with what would bring it.
 /// The page `docs/knobs.md`.
 pub fn markdown() -> String {
     let mut page = INTRODUCTION.to_owned();
-    for entry in Catalogue::linux().entries() {
-        page.push('\n');
-        page.push_str(&of_entry(entry));
+    for (title, catalogue) in [("", Catalogue::linux()), (FREEBSD, Catalogue::freebsd())] {
+        page.push_str(title);
+        for entry in catalogue.entries() {
+            page.push('\n');
+            page.push_str(&of_entry(entry));
+        }
     }
     page
 }
@@ -88,6 +100,26 @@ fn of_entry(entry: &Entry) -> String {
             "Changes as well, and put back with it",
             &code(&side_effects),
         );
+    }
+    match &entry.mechanism {
+        Mechanism::Sysctl(sysctl) => {
+            item("Where", &code(&[starred(&sysctl.variable)]));
+            if let Some(available) = &sysctl.available {
+                item("Levels of this machine", &code(&[starred(available)]));
+            }
+            item(
+                "Decided in /boot/loader.conf by",
+                &code(sysctl.tunable.as_slice()),
+            );
+        }
+        Mechanism::Commands(commands) => {
+            item("Read with", &format!("`{}`", commands.get.join(" ")));
+            item("Set with", &format!("`{}`", commands.set.join(" ")));
+        }
+        Mechanism::KernelFact {
+            fact: Fact::File { path, .. },
+        } => item("Where", &code(std::slice::from_ref(path))),
+        _ => {}
     }
     item(
         "How to see it in force",

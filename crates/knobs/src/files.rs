@@ -10,6 +10,7 @@ use std::process::{Command, Stdio};
 
 use knobstat_sys::durable::{self, AppendFile};
 use knobstat_sys::root::{FileSystemKind, Root};
+use knobstat_sys::tick;
 
 use crate::state_directory::StateDirectory;
 
@@ -61,6 +62,12 @@ pub trait Files {
 
     /// Whether the settings are the machine's own, not those of a laid-out tree.
     fn is_machine(&self) -> bool;
+
+    /// The tick rate as it shows on a busy CPU, for kernels that tell it nowhere; only of the
+    /// machine that this runs on.
+    fn measured_hz(&self) -> Option<u32> {
+        None
+    }
 
     /// Where a path lies, for a message or for a command that a person would type.
     fn location(&self, path: &str) -> PathBuf;
@@ -179,6 +186,10 @@ impl Files for RootedFiles {
 
     fn is_machine(&self) -> bool {
         self.root.is_real()
+    }
+
+    fn measured_hz(&self) -> Option<u32> {
+        self.root.is_real().then(tick::measured_hz)?
     }
 
     fn location(&self, path: &str) -> PathBuf {

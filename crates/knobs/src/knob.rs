@@ -3,17 +3,21 @@
 use std::io;
 use std::ops::Deref;
 
-use knobstat_data::Level;
 use knobstat_data::experiment::OwnKnob;
 use knobstat_data::messages::Availability;
 use knobstat_data::vocabulary::Scope;
+use knobstat_data::{CpuList, Level};
 
 use crate::availability::{Unavailable, errno_name, explain, probe};
-use crate::catalogue::{Catalogue, Entry, Mechanism};
+use crate::catalogue::{Entry, Mechanism};
 use crate::files::Files;
 use crate::journal::Target;
-use crate::named;
-use crate::special::{address_randomization, idle_states, kernel_fact, latency, written};
+use crate::special::{
+    address_randomization, commanded, cpus_online, idle_states, kernel_fact, latency, sysctl,
+    written,
+};
+use crate::system::System;
+use crate::value::Form;
 
 /// A knob, whether the catalogue has it, its name says where it is, or the file declared it.
 #[derive(Clone, Debug)]
@@ -60,23 +64,39 @@ pub struct Write {
     pub target: Target,
     /// The value.
     pub value: String,
+    /// The whole command that sets it, where the setting is spoken to by commands.
+    pub command: Vec<String>,
     /// Whether it is in force only as long as a descriptor is held, so that the kernel itself
     /// puts it back, however the harness ends.
     pub held: bool,
 }
 
+impl Write {
+    /// A value written to a file.
+    pub fn file(path: String, form: Form, value: String) -> Self {
+        Self {
+            target: Target::File { path, form },
+            value,
+            command: Vec::new(),
+            held: false,
+        }
+    }
+}
+
 impl Knob {
-    /// The knob of this name: an own one, one of the catalogue, or `sysctl:NAME`, `sysfs:PATH`,
-    /// `cmdline:NAME`.
+    /// The knob of this name on Linux: an own one, one of the catalogue, or `sysctl:NAME`,
+    /// `sysfs:PATH`, `irq:N`, `cmdline:NAME`.
     pub fn find(name: &str, own: &[OwnKnob]) -> Option<Self> {
+        Self::find_on(&System::Linux, name, own)
+    }
+
+    /// The knob of this name on a system: an own one, one of its catalogue, or one whose name says
+    /// where it is.
+    pub fn find_on(system: &System, name: &str, own: &[OwnKnob]) -> Option<Self> {
         if let Some(own) = own.iter().find(|own| own.name == name) {
             return Some(Self::Own(own.clone()));
         }
-        if let Some(entry) = Catalogue::linux().entry(name) {
-            return Some(Self::Entry(EntryHandle::Catalogued(entry)));
-        }
-        let entry = named::entry(name)?;
-        Some(Self::Entry(EntryHandle::Named(Box::new(entry))))
+        system.entry(name).map(Self::Entry)
     }
 
     /// Its name.
@@ -137,6 +157,9 @@ impl Knob {
                 Mechanism::Latency => latency::read(files, entry),
                 Mechanism::KernelFact { fact } => kernel_fact::read(files, fact),
                 Mechanism::AddressRandomization => address_randomization::read(files),
+                Mechanism::CpusOnline { .. } => cpus_online::read(files, entry),
+                Mechanism::Commands(commands) => commanded::read(files, entry, commands),
+                Mechanism::Sysctl(sysctl) => sysctl::read(files, entry, sysctl),
             },
             Self::Own(own) => match own_target(own).read(files) {
                 Ok(bytes) => Ok(Level::text(own_target(own).value(&bytes))),
@@ -148,12 +171,47 @@ impl Knob {
         }
     }
 
-    /// Whether a level that was read is the one asked for, by another name or by the same.
-    pub fn is_same(&self, read: &Level, asked: &Level) -> bool {
-        match self.entry().map(|entry| &entry.mechanism) {
-            Some(Mechanism::KernelFact { fact }) => kernel_fact::is_present(fact, read, asked),
-            _ => read == asked,
+    /// The level in force, written as `asked` is where that is what is in force: one level may be
+    /// written in several ways (`0,1` and `0-1`, `10us` and `10`).
+    ///
+    /// # Errors
+    /// Why it cannot be told.
+    pub fn read_as(&self, files: &dyn Files, asked: &Level) -> Result<Level, Unavailable> {
+        let text = asked.to_string();
+        if let Some(entry) = self.entry()
+            && matches!(entry.mechanism, Mechanism::IdleStates)
+            && idle_states::is_held_to(files, entry, &text)?
+        {
+            return Ok(asked.clone());
         }
+        let read = self.read(files)?;
+        Ok(if self.is_same(&read, asked) {
+            asked.clone()
+        } else {
+            read
+        })
+    }
+
+    /// Whether a level that was read is the one asked for, by another name or by the same.
+    fn is_same(&self, read: &Level, asked: &Level) -> bool {
+        let text = || asked.to_string();
+        let same_cpus = || {
+            let list = |level: &Level| level.to_string().parse::<CpuList>().ok();
+            list(asked).is_some_and(|asked| list(read) == Some(asked))
+        };
+        read == asked
+            || match self.entry().map(|entry| &entry.mechanism) {
+                Some(Mechanism::KernelFact { fact }) => kernel_fact::is_present(fact, read, asked),
+                Some(Mechanism::Latency) => {
+                    latency::canonical(&text()).is_some_and(|asked| *read == Level::text(asked))
+                }
+                Some(Mechanism::CpusOnline { .. }) => same_cpus(),
+                Some(Mechanism::Sysctl(_)) => sysctl::is_same(read, asked),
+                Some(Mechanism::Files { places }) => {
+                    places.iter().any(|place| place.form == Some(Form::CpuMask)) && same_cpus()
+                }
+                _ => false,
+            }
     }
 
     /// The levels to show for it: those that the machine offers, and those that it could have.
@@ -167,7 +225,11 @@ impl Knob {
                 }
                 Mechanism::IdleStates => levels.extend(idle_states::offered(files, entry)),
                 Mechanism::Latency => levels.extend(latency::examples()),
-                Mechanism::KernelFact { .. } | Mechanism::AddressRandomization => {}
+                Mechanism::Sysctl(sysctl) => levels.extend(sysctl::offered(files, sysctl)),
+                Mechanism::KernelFact { .. }
+                | Mechanism::AddressRandomization
+                | Mechanism::CpusOnline { .. }
+                | Mechanism::Commands(_) => {}
             }
             levels.extend(entry.levels.iter().flatten().cloned());
             levels.extend(entry.remedies.keys().cloned());
@@ -201,9 +263,14 @@ impl Knob {
                     if kernel_fact::is_present(fact, &present, level) {
                         Ok(Plan::default())
                     } else {
-                        Err(kernel_fact::needs_boot(fact, &present, &text))
+                        Err(kernel_fact::needs_boot(entry, fact, &present, &text))
                     }
                 }
+                Mechanism::CpusOnline { side_effects } => {
+                    cpus_online::plan(files, entry, side_effects, &text)
+                }
+                Mechanism::Commands(commands) => commanded::plan(files, entry, commands, &text),
+                Mechanism::Sysctl(sysctl) => sysctl::plan(files, entry, sysctl, &text),
                 Mechanism::AddressRandomization => address_randomization::plan(files, &text),
             },
             Self::Own(own) if own.scope.needs_boot() => match self.read(files)? {
@@ -219,19 +286,12 @@ impl Knob {
                     side_effects: Vec::new(),
                     writes: vec![Write {
                         target: own_target(own),
+                        command: with_value(&own.set, &text),
                         value: text,
                         held: false,
                     }],
                 })
             }
-        }
-    }
-
-    /// The command that sets a value of an own knob.
-    pub fn set_command(&self, value: &str) -> Vec<String> {
-        match self {
-            Self::Entry(_) => Vec::new(),
-            Self::Own(own) => with_value(&own.set, value),
         }
     }
 
@@ -272,7 +332,7 @@ impl Knob {
     }
 
     fn obstacle(&self, files: &dyn Files, level: &Level, refusal: Refused) -> Option<Unavailable> {
-        if !self.is_process() && self.read(files).is_ok_and(|present| present == *level) {
+        if !self.is_process() && self.read_as(files, level).is_ok_and(|read| read == *level) {
             return None;
         }
         let plan = match self.plan(files, level) {

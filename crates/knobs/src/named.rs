@@ -1,9 +1,10 @@
-//! Knobs whose name says where they are: `sysctl:NAME`, `sysfs:PATH`, `cmdline:NAME`.
+//! Knobs whose name says where they are: `sysctl:NAME`, `sysfs:PATH`, `irq:N`, `cmdline:NAME`.
 
 use knobstat_data::vocabulary::Scope;
 
 use crate::availability::Unavailable;
-use crate::catalogue::{Entry, Fact, Mechanism, Place};
+use crate::catalogue::{Entry, Fact, Mechanism, Place, Sysctl};
+use crate::value::Form;
 
 /// The entry that such a name stands for, where it is one.
 pub fn entry(name: &str) -> Option<Entry> {
@@ -15,9 +16,35 @@ pub fn entry(name: &str) -> Option<Entry> {
             "a sysctl of the kernel",
         )),
         "sysfs" => Some(file_entry(name, &sysfs_path(rest)?, "a file of sysfs")),
+        "irq" => irq_entry(name, rest),
         "cmdline" => fact_entry(name, rest),
         _ => None,
     }
+}
+
+/// The entry that a name stands for on FreeBSD: `sysctl:NAME` alone.
+pub fn freebsd_entry(name: &str) -> Option<Entry> {
+    let variable = name.strip_prefix("sysctl:")?;
+    let plain = !variable.is_empty()
+        && variable
+            .chars()
+            .all(|c| c.is_ascii_alphanumeric() || "._%-".contains(c))
+        && !variable.starts_with('-');
+    plain.then(|| Entry {
+        mechanism: Mechanism::Sysctl(Sysctl {
+            variable: variable.to_owned(),
+            values: Default::default(),
+            available: None,
+            listing: Default::default(),
+            tunable: None,
+            program: Vec::new(),
+        }),
+        missing: Some(Unavailable::new(
+            format!("{variable} does not exist here"),
+            "look whether this system has it, under this name, with its module loaded",
+        )),
+        ..file_entry(name, variable, "a variable of the kernel")
+    })
 }
 
 /// The file of a sysctl, by its name with dots or with slashes as sysctl(8) takes it: where the
@@ -47,7 +74,7 @@ fn sysfs_path(path: &str) -> Option<String> {
 fn plain_path(directory: &str, relative: &str) -> Option<String> {
     let relative = relative.trim_matches('/');
     let plain = !relative.is_empty()
-        && !relative.contains(['#', '\n', '\0'])
+        && !relative.contains(['#', '*', '\n', '\0'])
         && relative
             .split('/')
             .all(|part| !part.is_empty() && part != "." && part != "..");
@@ -65,6 +92,7 @@ fn file_entry(name: &str, path: &str, summary: &str) -> Entry {
         order: u32::MAX - 1,
         levels: None,
         effect: None,
+        effect_check: None,
         defeated_by: Vec::new(),
         turned_by: vec!["tuned".to_owned()],
         suspect: None,
@@ -76,15 +104,43 @@ fn file_entry(name: &str, path: &str, summary: &str) -> Entry {
         remedies: Default::default(),
         refused: Default::default(),
         mechanism: Mechanism::Files {
+            places: vec![one_place(path)],
+        },
+    }
+}
+
+/// One interrupt's CPUs, by its number.
+fn irq_entry(name: &str, number: &str) -> Option<Entry> {
+    let number: u32 = number.parse().ok()?;
+    let path = format!("/proc/irq/{number}/smp_affinity");
+    Some(Entry {
+        turned_by: vec!["irqbalance".to_owned(), "tuned".to_owned()],
+        refused: [(
+            "EIO".to_owned(),
+            Unavailable::without_remedy(
+                "the kernel manages this interrupt itself, or it belongs to one CPU",
+            ),
+        )]
+        .into(),
+        mechanism: Mechanism::Files {
             places: vec![Place {
-                files: path.to_owned(),
-                values: Default::default(),
-                available: None,
-                form: None,
-                side_effects: Vec::new(),
-                stuck: Default::default(),
+                form: Some(Form::CpuMask),
+                ..one_place(&path)
             }],
         },
+        ..file_entry(name, &path, "the CPUs that an interrupt goes to, as a list")
+    })
+}
+
+fn one_place(path: &str) -> Place {
+    Place {
+        files: path.to_owned(),
+        values: Default::default(),
+        available: None,
+        beside: None,
+        form: None,
+        side_effects: Vec::new(),
+        stuck: Default::default(),
     }
 }
 

@@ -57,6 +57,16 @@ pub const OWNERS: &[Owner] = &[
         stop: "systemctl stop laptop-mode",
     },
     Owner {
+        name: "powerd",
+        processes: &["powerd"],
+        stop: "service powerd stop",
+    },
+    Owner {
+        name: "powerdxx",
+        processes: &["powerd++"],
+        stop: "service powerdxx stop",
+    },
+    Owner {
         name: "numad",
         processes: &["numad"],
         stop: "systemctl stop numad",

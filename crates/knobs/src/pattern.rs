@@ -1,33 +1,54 @@
-//! Paths with a number left open: `/sys/devices/system/cpu/cpu#/online` stands for every CPU's.
+//! Paths with a number or a name left open: `/sys/devices/system/cpu/cpu#/online` stands for every
+//! CPU's, `/sys/class/net/*/threaded` for every network device's.
 
 use crate::files::Files;
 
-/// The files that a pattern stands for, in the order of their numbers. Each `#` is one or more
-/// digits, at most one in each part of the path. A pattern without `#` is its own only path,
-/// whether it exists or not.
+/// The files that a pattern stands for, in the order of their numbers and names. Each `#` is one
+/// or more digits and each `*` any name, at most one of them in each part of the path. A pattern
+/// without either is its own only path, whether it exists or not.
 pub fn expand(files: &dyn Files, pattern: &str) -> Vec<String> {
     let mut paths = vec![String::new()];
     for part in pattern.split('/').filter(|part| !part.is_empty()) {
-        let Some((before, after)) = part.split_once('#') else {
+        if let Some((before, after)) = part.split_once('#') {
+            paths = paths
+                .iter()
+                .flat_map(|path| {
+                    numbers(files, path, before, after)
+                        .into_iter()
+                        .map(move |number| format!("{path}/{before}{number}{after}"))
+                })
+                .collect();
+        } else if let Some((before, after)) = part.split_once('*') {
+            paths = paths
+                .iter()
+                .flat_map(|path| {
+                    names(files, path, before, after)
+                        .into_iter()
+                        .map(move |name| format!("{path}/{before}{name}{after}"))
+                })
+                .collect();
+        } else {
             for path in &mut paths {
                 path.push('/');
                 path.push_str(part);
             }
-            continue;
-        };
-        paths = paths
-            .iter()
-            .flat_map(|path| {
-                numbers(files, path, before, after)
-                    .into_iter()
-                    .map(move |number| format!("{path}/{before}{number}{after}"))
-            })
-            .collect();
+        }
     }
-    if pattern.contains('#') {
+    if pattern.contains(['#', '*']) {
         paths.retain(|path| files.exists(path));
     }
     paths
+}
+
+/// What stands in the place of the `*` of a directory's entries of the form `before*after`, sorted.
+pub fn names(files: &dyn Files, directory: &str, before: &str, after: &str) -> Vec<String> {
+    files
+        .list(directory)
+        .unwrap_or_default()
+        .iter()
+        .filter_map(|name| name.strip_prefix(before)?.strip_suffix(after))
+        .map(str::to_owned)
+        .collect()
 }
 
 /// The numbers of a directory's entries of the form `before#after`, ascending.
@@ -98,6 +119,10 @@ mod tests {
             ["/sys/cpu/cpu2/online", "/sys/cpu/cpu10/online"]
         );
         assert_eq!(expand(&machine, "/sys/none"), ["/sys/none"]);
+        assert_eq!(
+            expand(&machine, "/sys/cpu/cpu*/other"),
+            ["/sys/cpu/cpu0/other"]
+        );
     }
 
     #[test]

@@ -24,6 +24,7 @@ use crate::leftovers::{BeginError, end_left_over_processes, lock, put_back_lefto
 use crate::owners::{self, Owner};
 use crate::restore;
 use crate::state_directory::StateDirectory;
+use crate::system::System;
 use crate::taint;
 
 /// How knobs are turned.
@@ -37,6 +38,8 @@ pub struct Options {
     pub program: PathBuf,
     /// How long a guardian that still puts the machine back is waited for.
     pub patience: Duration,
+    /// The system that the target runs.
+    pub system: System,
 }
 
 impl Default for Options {
@@ -47,6 +50,7 @@ impl Default for Options {
             refused: Refused::from_environment(),
             program: PathBuf::from("/proc/self/exe"),
             patience: Duration::from_secs(10),
+            system: System::default(),
         }
     }
 }
@@ -208,16 +212,8 @@ impl Knobs {
                         if knob.is_process() && self.spawn.disable_address_randomization {
                             return Ok(Level::text("off"));
                         }
-                        let level = knob
-                            .read(&self.files)
-                            .map_err(|unavailable| unavailable.reason)?;
-                        // One level may be written in two ways: it is shown as its author wrote
-                        // it.
-                        Ok(if knob.is_same(&level, &setting.level) {
-                            setting.level.clone()
-                        } else {
-                            level
-                        })
+                        knob.read_as(&self.files, &setting.level)
+                            .map_err(|unavailable| unavailable.reason)
                     }),
             })
             .collect()
@@ -225,7 +221,12 @@ impl Knobs {
 
     /// What did not hold between two readings around a run, and who is likely to have turned it.
     pub fn taints(&self, before: &[KnobReading], after: &[KnobReading]) -> Vec<Taint> {
-        taint::between(before, after, &self.own, || owners::running(&self.root))
+        taint::between(
+            before,
+            after,
+            |name| Knob::find_on(&self.options.system, name, &self.own),
+            || owners::running(&self.root),
+        )
     }
 
     /// What a process that is started is to be given.
@@ -281,7 +282,7 @@ impl Knobs {
     }
 
     fn find(&self, name: &str) -> Result<Knob, ApplyError> {
-        Knob::find(name, &self.own).ok_or_else(|| ApplyError::Unknown {
+        Knob::find_on(&self.options.system, name, &self.own).ok_or_else(|| ApplyError::Unknown {
             name: name.to_owned(),
         })
     }

@@ -4,7 +4,7 @@ use knobstat_data::messages::KnobState;
 use knobstat_data::vocabulary::KnobWord;
 use knobstat_sys::root::Root;
 
-use crate::catalogue::Catalogue;
+use crate::catalogue::{Catalogue, EffectCheck};
 use crate::files::{Files, RootedFiles};
 use crate::knob::{Knob, Refused};
 
@@ -42,6 +42,11 @@ fn state(files: &dyn Files, knob: &Knob, refused: Refused) -> KnobState {
             .collect(),
         settable: knob.settable(files, refused),
     }
+}
+
+/// The check of a knob's effect that its entry names, where it names one.
+pub fn effect_check(name: &str) -> Option<EffectCheck> {
+    Knob::find(name, &[])?.entry()?.effect_check
 }
 
 /// Every knob of the catalogue, for the reader of experiment files.

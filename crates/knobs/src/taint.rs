@@ -1,17 +1,16 @@
 //! Settings that did not hold during a run, and who is likely to have turned them.
 
-use knobstat_data::experiment::OwnKnob;
 use knobstat_data::observation::{KnobReading, Taint};
 
 use crate::knob::Knob;
 use crate::owners::Owner;
 
-/// What did not hold, given the readings before and after a run. `owners` is asked only when
-/// something did not.
+/// What did not hold, given the readings before and after a run. `find` and `owners` are asked only
+/// when something did not.
 pub fn between(
     before: &[KnobReading],
     after: &[KnobReading],
-    own: &[OwnKnob],
+    find: impl Fn(&str) -> Option<Knob>,
     owners: impl FnOnce() -> Vec<Owner>,
 ) -> Vec<Taint> {
     let mut taints: Vec<Taint> = Vec::new();
@@ -34,7 +33,7 @@ pub fn between(
     if !taints.is_empty() {
         let owners = owners();
         for taint in &mut taints {
-            taint.cause = cause(&taint.knob, own, &owners);
+            taint.cause = cause(&find(&taint.knob), &owners);
         }
     }
     taints
@@ -47,9 +46,8 @@ fn words(reading: &KnobReading) -> String {
     }
 }
 
-fn cause(knob: &str, own: &[OwnKnob], owners: &[Owner]) -> Option<String> {
-    let knob = Knob::find(knob, own)?;
-    let entry = knob.entry()?;
+fn cause(knob: &Option<Knob>, owners: &[Owner]) -> Option<String> {
+    let entry = knob.as_ref()?.entry()?;
     let culprits: Vec<&Owner> = owners
         .iter()
         .filter(|owner| entry.turned_by.iter().any(|name| name == owner.name))
@@ -72,6 +70,10 @@ mod tests {
     use crate::owners::OWNERS;
     use knobstat_data::Level;
 
+    fn find(name: &str) -> Option<Knob> {
+        Knob::find(name, &[])
+    }
+
     fn reading(asked: &str, read: Result<&str, &str>) -> KnobReading {
         KnobReading {
             knob: "turbo".to_owned(),
@@ -83,7 +85,7 @@ mod tests {
     #[test]
     fn what_held_is_no_taint_and_nobody_is_asked() {
         let same = [reading("off", Ok("off"))];
-        let taints = between(&same, &same, &[], || unreachable!("nobody is suspected"));
+        let taints = between(&same, &same, find, || unreachable!("nobody is suspected"));
         assert_eq!(taints, []);
     }
 
@@ -96,7 +98,7 @@ mod tests {
             .collect();
         let before = [reading("off", Ok("off"))];
         let after = [reading("off", Ok("on"))];
-        let taints = between(&before, &after, &[], || thermald);
+        let taints = between(&before, &after, find, || thermald);
         let [taint] = taints.as_slice() else {
             panic!("one knob changed");
         };
@@ -112,11 +114,11 @@ mod tests {
     #[test]
     fn a_knob_lost_before_the_run_is_a_taint_too() {
         let lost = [reading("off", Ok("on"))];
-        let taints = between(&lost, &lost, &[], Vec::new);
+        let taints = between(&lost, &lost, find, Vec::new);
         assert_eq!(taints.len(), 1);
         let gone = [reading("off", Err("no such file"))];
         let before = [reading("off", Ok("off"))];
-        let taints = between(&before, &gone, &[], Vec::new);
+        let taints = between(&before, &gone, find, Vec::new);
         assert_eq!(taints[0].found, "unreadable (no such file)");
     }
 }

@@ -14,6 +14,8 @@ pub mod machine;
 #[cfg(target_os = "linux")]
 pub mod net;
 #[cfg(target_os = "linux")]
+pub mod perf;
+#[cfg(target_os = "linux")]
 pub mod pidfd;
 #[cfg(target_os = "linux")]
 pub mod poll;
@@ -33,6 +35,8 @@ pub mod spawn;
 pub mod streams;
 #[cfg(target_os = "linux")]
 pub mod terminal;
+#[cfg(target_os = "linux")]
+pub mod tick;
 #[cfg(target_os = "linux")]
 pub mod timer_slack;
 #[cfg(target_os = "linux")]

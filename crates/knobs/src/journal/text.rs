@@ -107,6 +107,7 @@ fn form_word(form: Form) -> &'static str {
         Form::Plain => "plain",
         Form::Bracketed => "bracketed",
         Form::Microseconds => "microseconds",
+        Form::CpuMask => "cpu-mask",
     }
 }
 
@@ -163,10 +164,15 @@ impl Content {
         let fields: Vec<&str> = record.split(' ').collect();
         match fields.as_slice() {
             ["old", index, "file", form, path, old] => {
-                let form = [Form::Plain, Form::Bracketed, Form::Microseconds]
-                    .into_iter()
-                    .find(|known| form_word(*known) == *form)
-                    .ok_or("its form is none")?;
+                let form = [
+                    Form::Plain,
+                    Form::Bracketed,
+                    Form::Microseconds,
+                    Form::CpuMask,
+                ]
+                .into_iter()
+                .find(|known| form_word(*known) == *form)
+                .ok_or("its form is none")?;
                 let target = Target::File {
                     path: unescape_text(path)?,
                     form,

@@ -11,9 +11,9 @@ use knobstat_data::Level;
 use crate::availability::Unavailable;
 use crate::catalogue::Entry;
 use crate::files::Files;
-use crate::journal::Target;
 use crate::knob::{Plan, Write};
 use crate::pattern::numbers;
+use crate::special::latency::microseconds;
 use crate::special::written::missing;
 use crate::value::Form;
 
@@ -72,6 +72,30 @@ pub fn read(files: &dyn Files, entry: &Entry) -> Result<Level, Unavailable> {
         })
 }
 
+/// Whether a latency that was asked for as a level is what the CPUs are held to.
+///
+/// # Errors
+/// When there are no idle states.
+pub fn is_held_to(files: &dyn Files, entry: &Entry, asked: &str) -> Result<bool, Unavailable> {
+    let Some(depth) = by_latency(asked) else {
+        return Ok(false);
+    };
+    Ok(cpus(files, entry)?.iter().all(|cpu| {
+        cpu.wanted(&depth)
+            .all(|(state, disabled)| state.disabled == disabled)
+    }))
+}
+
+/// A level that is a latency: every state that wakes as fast is allowed.
+fn by_latency(level: &str) -> Option<Depth> {
+    level.contains('s').then_some(())?;
+    Some(Depth {
+        // No state has this name, so that latency alone decides.
+        name: level.to_owned(),
+        latency: microseconds(level)?,
+    })
+}
+
 /// Every level of this machine, the shallowest first.
 pub fn offered(files: &dyn Files, entry: &Entry) -> Vec<String> {
     cpus(files, entry)
@@ -86,7 +110,8 @@ pub fn offered(files: &dyn Files, entry: &Entry) -> Vec<String> {
 pub fn plan(files: &dyn Files, entry: &Entry, level: &str) -> Result<Plan, Unavailable> {
     let cpus = cpus(files, entry)?;
     let depths = depths(&cpus);
-    let Some(depth) = depths.iter().find(|depth| depth.name == level) else {
+    let named = depths.iter().find(|depth| depth.name == level).cloned();
+    let Some(depth) = named.or_else(|| by_latency(level)) else {
         let names: Vec<&str> = depths.iter().map(|depth| depth.name.as_str()).collect();
         return Err(Unavailable::new(
             format!(
@@ -94,22 +119,18 @@ pub fn plan(files: &dyn Files, entry: &Entry, level: &str) -> Result<Plan, Unava
                 names.join(", ")
             ),
             entry.remedies.get(level).cloned().unwrap_or_else(|| {
-                "name one of those: the idle driver and intel_idle.max_cstate= decide at boot \
-                 which there are"
+                "name one of those, or a latency such as 10us: the idle driver and \
+                 intel_idle.max_cstate= decide at boot which there are"
                     .to_owned()
             }),
         ));
     };
     let writes = cpus
         .iter()
-        .flat_map(|cpu| cpu.wanted(depth))
-        .map(|(state, disabled)| Write {
-            target: Target::File {
-                path: state.disable.clone(),
-                form: Form::Plain,
-            },
-            value: if disabled { "1" } else { "0" }.to_owned(),
-            held: false,
+        .flat_map(|cpu| cpu.wanted(&depth))
+        .map(|(state, disabled)| {
+            let value = if disabled { "1" } else { "0" };
+            Write::file(state.disable.clone(), Form::Plain, value.to_owned())
         })
         .collect();
     Ok(Plan {

@@ -4,7 +4,7 @@ use knobstat_data::Level;
 use knobstat_sys::machine::unpack;
 
 use crate::availability::Unavailable;
-use crate::catalogue::Fact;
+use crate::catalogue::{Entry, Fact};
 use crate::files::Files;
 
 /// The level of a word that is not on the command line.
@@ -20,10 +20,21 @@ pub fn read(files: &dyn Files, fact: &Fact) -> Result<Level, Unavailable> {
     match fact {
         Fact::Release => release(files).map(Level::text),
         Fact::Hz => {
-            let config = config(files)?;
-            value(&config, "CONFIG_HZ")
+            let config = config(files);
+            let told = config.iter().find_map(|config| value(config, "CONFIG_HZ"));
+            let measured = || files.measured_hz().map(|hz| hz.to_string());
+            told.map(str::to_owned)
+                .or_else(measured)
                 .map(Level::text)
                 .ok_or_else(|| untold("its CONFIG_HZ"))
+        }
+        Fact::File { path, .. } => {
+            let value = text(files, path)
+                .ok_or_else(|| Unavailable::without_remedy(format!("this kernel has no {path}")))?;
+            Ok(Level::text(match value.as_str() {
+                "" | "(null)" => NOTHING.to_owned(),
+                _ => value,
+            }))
         }
         Fact::StopsIdleTick => stops_idle_tick(files).map(on_or_off),
         Fact::KeepsIdleTick => stops_idle_tick(files).map(|stops| on_or_off(!stops)),
@@ -41,6 +52,9 @@ pub fn read(files: &dyn Files, fact: &Fact) -> Result<Level, Unavailable> {
     }
 }
 
+/// The level of a file that says nothing, as of a list without a CPU.
+pub const NOTHING: &str = "none";
+
 /// The level that stands for whatever kernel runs now, in experiments that compare it with others.
 pub const BASE: &str = "base";
 
@@ -50,8 +64,21 @@ pub fn is_present(fact: &Fact, present: &Level, level: &Level) -> bool {
 }
 
 /// Why another level than the present one cannot be had now, and what would bring it.
-pub fn needs_boot(fact: &Fact, present: &Level, level: &str) -> Unavailable {
+pub fn needs_boot(entry: &Entry, fact: &Fact, present: &Level, level: &str) -> Unavailable {
     match fact {
+        Fact::File { path, parameter } => {
+            let by_parameter = parameter.as_ref().map(|parameter| match level {
+                NOTHING => format!("boot without {parameter} on the kernel's command line"),
+                level => format!("boot with {parameter}={level} on the kernel's command line"),
+            });
+            Unavailable {
+                reason: format!(
+                    "{} was decided at boot ({path} is {present}): {level} needs another boot",
+                    entry.name
+                ),
+                remedy: entry.remedies.get(level).cloned().or(by_parameter),
+            }
+        }
         Fact::Release => Unavailable::new(
             format!("kernel {present} runs, not {level}: another kernel needs another boot"),
             format!("boot {level} and start the experiment again"),

@@ -9,7 +9,6 @@ use knobstat_data::Level;
 use crate::availability::Unavailable;
 use crate::catalogue::Entry;
 use crate::files::Files;
-use crate::journal::Target;
 use crate::knob::{Plan, Write};
 use crate::special::written::missing;
 use crate::value::{Form, NO_LIMIT};
@@ -33,26 +32,68 @@ pub fn examples() -> Vec<String> {
     vec![NO_LIMIT.to_owned(), "0".to_owned()]
 }
 
+/// The microseconds of a level: `10us`, `2ms`, or a number without a unit.
+pub fn microseconds(level: &str) -> Option<u64> {
+    let digits = level.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+    let factor: u64 = match level[digits.len()..].trim() {
+        "" | "us" => 1,
+        "ms" => 1000,
+        "s" => 1_000_000,
+        _ => return None,
+    };
+    let digits = digits.trim_end();
+    let plain = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
+    plain.then(|| digits.parse::<u64>().ok()?.checked_mul(factor))?
+}
+
+/// The level as the file shows it, where it is one.
+pub fn canonical(level: &str) -> Option<String> {
+    if level == NO_LIMIT {
+        return Some(NO_LIMIT.to_owned());
+    }
+    let limit = i32::try_from(microseconds(level)?).ok()?;
+    Some(limit.to_string())
+}
+
 /// What has to be written for a level.
 ///
 /// # Errors
-/// When it is neither a number of microseconds nor `none`.
+/// When it is neither a time nor `none`.
 pub fn plan(files: &dyn Files, entry: &Entry, level: &str) -> Result<Plan, Unavailable> {
     read(files, entry)?;
-    if level != NO_LIMIT && !level.parse::<i32>().is_ok_and(|limit| limit >= 0) {
+    let Some(value) = canonical(level) else {
         return Err(Unavailable::without_remedy(format!(
-            "{level} is no latency: write a number of microseconds, or {NO_LIMIT}"
+            "{level} is no latency: write one such as 10us, or {NO_LIMIT}"
         )));
-    }
+    };
     Ok(Plan {
         side_effects: Vec::new(),
         writes: vec![Write {
-            target: Target::File {
-                path: PATH.to_owned(),
-                form: Form::Microseconds,
-            },
-            value: level.to_owned(),
             held: !files.keeps_bytes(),
+            ..Write::file(PATH.to_owned(), Form::Microseconds, value)
         }],
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_latency_has_a_unit_or_is_in_microseconds() {
+        for (level, value) in [
+            ("10us", Some("10")),
+            ("10", Some("10")),
+            ("2ms", Some("2000")),
+            ("1s", Some("1000000")),
+            ("0", Some("0")),
+            ("none", Some("none")),
+            ("-1", None),
+            ("ten", None),
+            ("1h", None),
+            ("9999999999", None),
+        ] {
+            assert_eq!(canonical(level).as_deref(), value, "{level}");
+        }
+    }
 }

@@ -2,7 +2,10 @@
 //! code where data does not reach.
 
 pub mod address_randomization;
+pub mod commanded;
+pub mod cpus_online;
 pub mod idle_states;
 pub mod kernel_fact;
 pub mod latency;
+pub mod sysctl;
 pub mod written;

@@ -8,10 +8,9 @@ use knobstat_data::Level;
 use crate::availability::{Unavailable, hypervisor};
 use crate::catalogue::{Entry, Place};
 use crate::files::Files;
-use crate::journal::Target;
 use crate::knob::{Plan, Write};
 use crate::pattern::expand;
-use crate::value::Form;
+use crate::value::{Form, NO_CPUS};
 
 /// A place that this machine has, and its files as they are now.
 struct Found<'a> {
@@ -106,6 +105,16 @@ pub fn plan(
         return Err(stuck.clone());
     }
     let word = place.values.get(level).map_or(level, String::as_str);
+    if let Some(content) = found.contents.iter().find(|content| {
+        content.form == Form::CpuMask
+            && word != NO_CPUS
+            && word.parse::<knobstat_data::CpuList>().is_err()
+    }) {
+        return Err(Unavailable::without_remedy(format!(
+            "{word} is no list of CPUs for {}: write 0-3,6 or none",
+            content.path
+        )));
+    }
     if let Some(choices) = choices(files, &found)
         && !choices.iter().any(|choice| choice == word)
     {
@@ -131,13 +140,13 @@ pub fn plan(
         writes: found
             .contents
             .into_iter()
-            .map(|content| Write {
-                target: Target::File {
-                    path: content.path,
-                    form: content.form,
-                },
-                value: word.to_owned(),
-                held: false,
+            .map(|content| {
+                // The same list in the way in which it will be read.
+                let value = match content.form {
+                    Form::CpuMask => content.form.value(&content.form.bytes(word)),
+                    _ => word.to_owned(),
+                };
+                Write::file(content.path, content.form, value)
             })
             .collect(),
     })
@@ -168,6 +177,13 @@ fn find<'a>(
     for place in places {
         let mut contents = Vec::new();
         for path in expand(files, &place.files) {
+            if place
+                .beside
+                .as_ref()
+                .is_some_and(|wanted| !files.exists(&beside(&path, wanted)))
+            {
+                continue;
+            }
             match files.read(&path) {
                 Ok(bytes) => contents.push(Content {
                     form: place.form.unwrap_or_else(|| Form::of(&bytes)),
@@ -191,6 +207,20 @@ fn find<'a>(
             Unavailable::without_remedy(format!("{path} cannot be read: {error}"))
         })),
     }
+}
+
+/// A path from a file's directory on, its `..` taken by their words.
+fn beside(path: &str, relative: &str) -> String {
+    let mut parts: Vec<&str> = path.split('/').collect();
+    parts.pop();
+    for part in relative.split('/') {
+        if part == ".." {
+            parts.pop();
+        } else {
+            parts.push(part);
+        }
+    }
+    parts.join("/")
 }
 
 /// The words that every file of a place takes, where the kernel lists them.

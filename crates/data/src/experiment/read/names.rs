@@ -21,7 +21,8 @@ pub struct Names<'a> {
 pub type NamedKnob<'a> = (Scope, Option<&'a [String]>);
 
 /// Knobs by path or name, which the catalogue need not list.
-const PREFIXES: [(&str, Scope); 3] = [
+const PREFIXES: [(&str, Scope); 4] = [
+    ("irq:", Scope::Runtime),
     ("sysfs:", Scope::Runtime),
     ("sysctl:", Scope::Runtime),
     ("cmdline:", Scope::Boot),
@@ -45,7 +46,7 @@ impl<'a> Names<'a> {
             return Some(Err(Fault::new(
                 format!("does not say what {} names", &prefix[..prefix.len() - 1]),
                 "empty, or with `..`, a space or a control character",
-                "write sysfs:PATH, sysctl:NAME or cmdline:PARAMETER",
+                "write sysfs:PATH, sysctl:NAME, irq:N or cmdline:PARAMETER",
             )));
         }
         Some(Ok((*scope, None)))
