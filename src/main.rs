@@ -63,6 +63,7 @@ fn run(arguments: &Arguments) -> Result<ExitCode, Trouble> {
         Command::Knobs(knobs) => commands::knobs::run(knobs, &root()?).map(done),
         Command::Doctor(doctor) => commands::doctor::run(doctor, &root()?).map(done),
         Command::Restore(restore) => commands::restore::run(restore, &root()?).map(ExitCode::from),
+        Command::Compare(compare) => commands::compare::run(compare, global).map(ExitCode::from),
         Command::Completions(completions) => commands::completions::run(completions).map(done),
         Command::Manual(manual) => commands::manual::run(manual).map(done),
         Command::Ministat(words) => Ok(commands::ministat::main(words.arguments.clone())),

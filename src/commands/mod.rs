@@ -1,5 +1,6 @@
 //! The commands, one file each: what is asked for, and the call that does it.
 
+pub mod compare;
 pub mod completions;
 pub mod doctor;
 pub mod export;

@@ -48,4 +48,4 @@ pub use analysis::{
     RunCounts, StopReason, Stopped, TreatmentFindings, Verdict,
 };
 pub use elsewhere::EvidenceDifference;
-pub use knobstat_stats::Interval;
+pub use knobstat_stats::{Confidence, Interval};

@@ -146,8 +146,8 @@ fn passed_over(sets: &[Looked]) -> Option<Caveat> {
         },
         |names| {
             format!(
-                "Some lines have no value in the column and were passed over, in {names}; if those \
-                 runs failed, what is left may be a selection."
+                "Values are missing and were passed over: {names}. If those runs failed, what is left \
+                 may be a selection."
             )
         },
     )

@@ -23,6 +23,7 @@ pub fn series(record: &Record, wanted: Option<&str>) -> Result<Vec<Series>, Read
     })?;
     let mut values = observations::values(&record.plan, &record.attempts, &metric.name);
     let self_timed = self_timed::forbids_verdict(&record.experiment, metric);
+    let most = values.iter().map(Vec::len).max().unwrap_or(0);
     Ok(record
         .plan
         .participating()
@@ -35,6 +36,8 @@ pub fn series(record: &Record, wanted: Option<&str>) -> Result<Vec<Series>, Read
                 .reduce(f64::max);
             series.limited_by = censoring::limit(&cell);
             series.self_timed = self_timed.map(str::to_owned);
+            // A block that others have and this one lacks leaves no gap in the values.
+            series.passed_over = most - cell.len();
             series.values = cell.iter().map(|observed| observed.value).collect();
             series
         })
