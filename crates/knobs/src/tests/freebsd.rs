@@ -264,10 +264,7 @@ fn what_the_loader_decides_needs_another_boot() {
             .unwrap()
             .contains("machdep.hyperthreading_allowed=\"0\"")
     );
-    assert_eq!(
-        machine.turn(&mut journal(), &[("hz", "1000")]).unwrap(),
-        false
-    );
+    assert!(!machine.turn(&mut journal(), &[("hz", "1000")]).unwrap());
 }
 
 #[test]

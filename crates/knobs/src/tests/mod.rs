@@ -1,6 +1,7 @@
 //! Whole machines, turned and put back.
 
 mod endings;
+mod failure_modes;
 mod freebsd;
 mod laid_out;
 mod machines;
