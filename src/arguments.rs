@@ -108,6 +108,7 @@ pub enum Command {
 #[command(after_help = "Examples:
   knobstat run examples/quickstart.toml
   knobstat run --check examples/clock-sources.toml
+  knobstat run examples/turboboost.toml --rehearse crates/model/machines/core-i7-870.toml
   sudo knobstat run examples/clock-sources.toml --json >clock-sources.json")]
 pub struct Run {
     /// The experiment file.
@@ -115,6 +116,10 @@ pub struct Run {
     /// Validate the file and print the plan, without touching anything.
     #[arg(long)]
     pub check: bool,
+    /// Run the experiment on a simulated machine first: how long the real one will take, which
+    /// differences it should be able to see, and which not. Nothing is kept.
+    #[arg(long, value_name = "MACHINE", conflicts_with = "check")]
+    pub rehearse: Option<PathBuf>,
     #[command(flatten)]
     pub how: How,
 }

@@ -1,15 +1,20 @@
 //! The front: who we are, where the store is, and the agent that works for us.
 
+use std::cell::RefCell;
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
+use knobstat_data::experiment::TargetChoice;
 use knobstat_lab::store::{Owner, Store, StoreError, default_path};
-use knobstat_lab::targets::{Agent, LocalTarget};
+use knobstat_lab::target::Target;
+use knobstat_lab::targets::{Agent, LocalTarget, ModelTarget};
+use knobstat_model::Simulator;
 use knobstat_sys::root::Root;
 use knobstat_sys::user::{self, User};
 
 use crate::arguments::Global;
+use crate::simulated;
 use crate::trouble::{Exit, Trouble};
 use crate::watch::SignalWatch;
 
@@ -23,6 +28,48 @@ pub fn root(global: &Global) -> Result<Root, Trouble> {
                 "Give a directory with the files of a machine beneath it.",
             )
         }),
+    }
+}
+
+/// The machine that an experiment runs on.
+pub struct UnderTest {
+    /// It.
+    pub target: Box<dyn Target>,
+    /// The signals that ask for an end.
+    pub watch: Rc<SignalWatch>,
+    /// The simulated machine, where it is one.
+    pub simulator: Option<Rc<RefCell<Simulator>>>,
+}
+
+/// The machine that an experiment asks for; `file` is the experiment's own.
+///
+/// # Errors
+/// When the agent cannot be started, or there is no such machine file.
+pub fn under_test(
+    choice: &TargetChoice,
+    file: &Path,
+    global: &Global,
+) -> Result<UnderTest, Trouble> {
+    match choice {
+        TargetChoice::Local => {
+            let (target, watch) = start_agent(&root(global)?)?;
+            Ok(UnderTest {
+                target: Box::new(target),
+                watch,
+                simulator: None,
+            })
+        }
+        TargetChoice::Model { machine } => {
+            become_invoking_user()?;
+            let simulator = simulated::read(&simulated::path(machine, file))?;
+            let watch = Rc::new(SignalWatch::begin()?);
+            let target = ModelTarget::new(simulator).watching(Rc::clone(&watch) as Rc<_>);
+            Ok(UnderTest {
+                simulator: Some(target.simulator()),
+                target: Box::new(target),
+                watch,
+            })
+        }
     }
 }
 

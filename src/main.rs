@@ -9,6 +9,8 @@ mod front;
 mod output;
 mod plan_text;
 mod progress;
+mod rehearsal;
+mod simulated;
 mod table;
 mod trouble;
 mod vocabulary;

@@ -15,11 +15,12 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("knobs", &["data", "sys"]),
     ("load", &["data", "sys"]),
     ("agent", &["data", "sys", "knobs", "load"]),
-    ("lab", &["data", "analysis", "agent"]),
+    ("model", &["data"]),
+    ("lab", &["data", "analysis", "model", "agent"]),
 ];
 
 /// Crates that hold no input or output, and so may use nothing that does any.
-const PURE: &[&str] = &["data", "stats", "analysis", "report"];
+const PURE: &[&str] = &["data", "stats", "analysis", "report", "model"];
 
 /// What a pure crate may not use: the libraries that reach the machine.
 const IMPURE_LIBRARIES: &[&str] = &[

@@ -12,10 +12,12 @@ use knobstat_lab::engine::{
 use knobstat_report::{Report, Style, formats};
 
 use crate::arguments::{Global, How, Run};
-use crate::front;
+use crate::front::{self, UnderTest};
 use crate::output;
 use crate::plan_text;
 use crate::progress::Lines;
+use crate::rehearsal;
+use crate::simulated;
 use crate::trouble::{Exit, Trouble};
 use crate::vocabulary::vocabulary;
 
@@ -27,9 +29,12 @@ pub fn run(arguments: &Run, global: &Global) -> Result<u8, Trouble> {
         Trouble::request(diagnostics.render(output::colour_of_messages()), "")
     })?;
     if arguments.check {
-        return check(experiment, source, global);
+        return check(experiment, source, &arguments.file, global);
     }
-    carry_out(experiment, source, &arguments.how, global)
+    if let Some(machine) = &arguments.rehearse {
+        return rehearse(experiment, source, machine, &arguments.how);
+    }
+    carry_out(experiment, source, &arguments.file, &arguments.how, global)
 }
 
 /// The text of an experiment file.
@@ -61,9 +66,13 @@ fn read(file: &Path) -> Result<String, Trouble> {
 }
 
 /// Prints the plan; nothing is touched.
-pub fn check(experiment: Experiment, source: String, global: &Global) -> Result<u8, Trouble> {
-    let root = front::root(global)?;
-    let (mut target, _watch) = front::start_agent(&root)?;
+pub fn check(
+    experiment: Experiment,
+    source: String,
+    file: &Path,
+    global: &Global,
+) -> Result<u8, Trouble> {
+    let mut machine = front::under_test(&experiment.target, file, global)?;
     let name = experiment.name.clone();
     let treatments = full_factorial(&experiment.factors).len();
     let assignment = Assignment {
@@ -73,7 +82,7 @@ pub fn check(experiment: Experiment, source: String, global: &Global) -> Result<
         overwrite_others: false,
     };
     let mut world = RealWorld::new();
-    let text = match prepare(assignment, &mut target, None, &mut world) {
+    let text = match prepare(assignment, machine.target.as_mut(), None, &mut world) {
         Ok(prepared) => {
             let estimate = prepared.estimate().map_err(engine_trouble)?;
             plan_text::render(prepared.record(), &estimate.to_string())
@@ -88,15 +97,37 @@ pub fn check(experiment: Experiment, source: String, global: &Global) -> Result<
     Ok(0)
 }
 
+/// Runs an experiment on a simulated machine, says what the real one will be like, and keeps
+/// nothing.
+fn rehearse(
+    experiment: Experiment,
+    source: String,
+    machine: &Path,
+    how: &How,
+) -> Result<u8, Trouble> {
+    let simulator = simulated::read(machine)?;
+    let rehearsal = rehearsal::rehearse(&experiment, &source, &simulator)?;
+    output::result(&if how.json {
+        rehearsal.json()
+    } else {
+        rehearsal.text()
+    })?;
+    Ok(0)
+}
+
 /// Carries an experiment out, or goes on with it, and prints its report.
 pub fn carry_out(
     experiment: Experiment,
     source: String,
+    file: &Path,
     how: &How,
     global: &Global,
 ) -> Result<u8, Trouble> {
-    let root = front::root(global)?;
-    let (mut target, watch) = front::start_agent(&root)?;
+    let UnderTest {
+        mut target,
+        watch,
+        simulator,
+    } = front::under_test(&experiment.target, file, global)?;
     let mut store = front::open_store(global)?;
     let mut world = RealWorld::new();
     let assignment = Assignment {
@@ -106,12 +137,18 @@ pub fn carry_out(
         overwrite_others: how.overwrite_others,
     };
     let prepared =
-        prepare(assignment, &mut target, Some(&store), &mut world).map_err(engine_trouble)?;
-    ask_for_a_yes(&prepared, how)?;
+        prepare(assignment, target.as_mut(), Some(&store), &mut world).map_err(engine_trouble)?;
+    // What is simulated takes no longer than the simulation.
+    if simulator.is_none() {
+        ask_for_a_yes(&prepared, how)?;
+    }
     let mut lines = Lines::new();
     let mut silent = Silent;
     let progress: &mut dyn Progress = if how.quiet { &mut silent } else { &mut lines };
     if let Some(attempts) = prepared.continues() {
+        if let Some(simulator) = simulator {
+            simulator.borrow_mut().skip(attempts as u64);
+        }
         progress.warning(&format!(
             "experiment {} goes on after {attempts} attempts (--new starts anew)",
             prepared.record().id
@@ -205,7 +242,7 @@ pub fn render(report: &Report, format: &str) -> Result<String, Trouble> {
 }
 
 /// What an error of the engine means for the program.
-fn engine_trouble(error: EngineError) -> Trouble {
+pub fn engine_trouble(error: EngineError) -> Trouble {
     let exit = match error.exit_code() {
         1 => Exit::RunsFailed,
         3 => Exit::NotPutBack,

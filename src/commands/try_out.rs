@@ -1,5 +1,7 @@
 //! `knobstat try`: an experiment without a file.
 
+use std::path::Path;
+
 use knobstat_data::Experiment;
 use knobstat_data::experiment::{TryError, TryRequest};
 
@@ -26,7 +28,7 @@ pub fn run(arguments: &Try, global: &Global) -> Result<u8, Trouble> {
             other => Trouble::request(other.to_string(), ""),
         })?;
     if arguments.check {
-        return run::check(experiment, source, global);
+        return run::check(experiment, source, Path::new(""), global);
     }
-    run::carry_out(experiment, source, &arguments.how, global)
+    run::carry_out(experiment, source, Path::new(""), &arguments.how, global)
 }

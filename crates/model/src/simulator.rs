@@ -1,7 +1,7 @@
 //! A machine that runs one experiment after the other: its file, and how many runs it has done.
 
 use crate::disturbance::Course;
-use crate::machine::MachineFile;
+use crate::machine::{Disturbance, MachineFile};
 use crate::random::Random;
 
 /// A simulated machine over all its boots.
@@ -22,6 +22,18 @@ impl Simulator {
         Self {
             machine,
             source: source.into(),
+            course: Course::default(),
+        }
+    }
+
+    /// The same machine with nothing that goes wrong from run to run: what is true of it.
+    pub fn undisturbed(&self) -> Self {
+        Self {
+            machine: MachineFile {
+                disturbance: Disturbance::default(),
+                ..self.machine.clone()
+            },
+            source: self.source.clone(),
             course: Course::default(),
         }
     }

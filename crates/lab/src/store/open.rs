@@ -60,6 +60,21 @@ impl Store {
         Self::open_existing(path)
     }
 
+    /// A store in memory, for what is not to be kept: it is gone when it is dropped.
+    ///
+    /// # Errors
+    /// When there is no memory for it.
+    pub fn in_memory() -> Result<Self, StoreError> {
+        let path = PathBuf::from(":memory:");
+        let fail = |error| StoreError::of(&path, error);
+        let mut connection = Connection::open_in_memory().map_err(fail)?;
+        migrate::migrate(&mut connection, &path)?;
+        connection
+            .pragma_update(None, "foreign_keys", true)
+            .map_err(fail)?;
+        Ok(Self { connection, path })
+    }
+
     /// Opens the store at this path.
     ///
     /// # Errors
