@@ -7,6 +7,7 @@
 #![cfg(target_os = "linux")]
 
 pub mod evidence;
+pub mod histogram;
 pub mod launch;
 pub mod parameters;
 pub mod run;

@@ -42,8 +42,7 @@ pub struct DurationError {
     pub text: String,
 }
 
-const DURATION_REMEDY: &str =
-    "write a number and its unit (ns, us, ms, s, m, h), as in \"200ms\"";
+const DURATION_REMEDY: &str = "write a number and its unit (ns, us, ms, s, m, h), as in \"200ms\"";
 
 /// A stretch of time as experiment files and the command line have it: `3s`, `200ms`, `2m`;
 /// nothing at all included.

@@ -5,7 +5,11 @@
 //! timed, watched, limited and ended by the same code, and neither runs inside the harness.
 
 pub mod built_in;
+pub mod clock;
 pub mod command;
+pub mod noise;
+pub mod survey;
+pub mod timer;
 pub mod udp;
 
 use knobstat_data::messages::RunSpec;
@@ -17,7 +21,13 @@ use crate::launch::Launch;
 use crate::parameters::ParameterError;
 
 /// Every workload: a new one is one folder and one line here.
-static REGISTRY: &[&dyn Workload] = &[&command::CommandWorkload, &udp::UdpWorkload];
+static REGISTRY: &[&dyn Workload] = &[
+    &command::CommandWorkload,
+    &udp::UdpWorkload,
+    &clock::ClockWorkload,
+    &timer::TimerWorkload,
+    &noise::NoiseWorkload,
+];
 
 /// One kind of workload.
 pub trait Workload: Sync {

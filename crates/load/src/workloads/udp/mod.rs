@@ -10,7 +10,6 @@ mod decode_tests;
 mod failure;
 mod figures;
 mod flow;
-mod histogram;
 mod nap_policy;
 mod options;
 mod order;

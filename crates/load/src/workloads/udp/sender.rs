@@ -6,11 +6,11 @@
 use std::hint::{black_box, spin_loop};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::histogram::Histogram;
 use super::outlet::{Outlet, OutletError};
 use super::pacer::Clock;
 use super::pacer::iperf2_2007::{Iperf2, microseconds};
 use super::pacer::schedule::Schedule;
+use crate::histogram::Histogram;
 
 /// How much is to be sent.
 pub(super) struct Quota<'a> {

@@ -1,0 +1,48 @@
+//! The parameters and metrics of the workload `timer`.
+
+use knobstat_data::vocabulary::{DefaultValue, ParameterKind, ParameterSchema, WorkloadSchema};
+use knobstat_data::{Better, Metric, Unit};
+
+use super::super::survey::{CPUS, DURATION, PRIORITY, interval, parameter};
+
+/// The workload as the experiment file knows it.
+pub(super) static SCHEMA: WorkloadSchema = WorkloadSchema {
+    kind: "timer",
+    summary: "Sleeps until a moment over and over, and tells how late it wakes.",
+    parameters: PARAMETERS,
+    metrics,
+    warmup_runs: 0,
+    placeholders: false,
+};
+
+static PARAMETERS: &[ParameterSchema] = &[
+    DURATION,
+    CPUS,
+    interval("The time from one wake-up to the next."),
+    PRIORITY,
+    parameter(
+        "timer_slack",
+        ParameterKind::Duration,
+        DefaultValue::Absent,
+        "How much later than asked the kernel may wake a thread that has no real-time priority, \
+         so that it can wake several together. By default unchanged, which is 50 us.",
+    ),
+];
+
+/// The metric `latency`: the median.
+pub(super) const LATENCY: &str = "latency";
+/// The metric `latency_p99`.
+pub(super) const LATENCY_P99: &str = "latency_p99";
+/// The metric `latency_max`.
+pub(super) const LATENCY_MAX: &str = "latency_max";
+
+fn metrics() -> Vec<Metric> {
+    [LATENCY, LATENCY_P99, LATENCY_MAX]
+        .map(|name| Metric {
+            name: name.to_owned(),
+            unit: Unit::NANOSECONDS,
+            better: Better::Lower,
+            self_timed: false,
+        })
+        .to_vec()
+}
