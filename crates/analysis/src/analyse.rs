@@ -53,12 +53,12 @@ pub fn analyse(record: &Record) -> Analysis {
         of_chosen,
     );
     let recommendation = recommend::recommend(record, of_chosen);
-    let effects = factorial::effects(record, &recommendation);
+    let effects = factorial::effects(record, of_chosen, &recommendation);
     Analysis {
         confidence_percent: confidence.as_percent(),
         blocks,
         treatments,
-        error: comparisons::error_in_words(&comparisons),
+        judged_by: comparisons::error_in_words(&comparisons),
         stopped: stop::stopped(record, blocks, &comparisons),
         recommendation,
         caveats: caveats::all(&caveats::Context {

@@ -7,6 +7,7 @@ use knobstat_stats::summary::Summary;
 
 use crate::elsewhere::EvidenceDifference;
 use crate::observations::Observed;
+use crate::simple_effects::SimpleEffect;
 
 /// Everything that can be said of an experiment's observations.
 #[derive(Clone, Debug, PartialEq)]
@@ -22,7 +23,7 @@ pub struct Analysis {
     /// Every treatment against its baseline, or all pairs, in the order of the plan.
     pub comparisons: Vec<Comparison>,
     /// In a sentence, which error the comparisons were judged by; none without comparisons.
-    pub error: Option<String>,
+    pub judged_by: Option<String>,
     /// Main effects and interactions of the factors.
     pub effects: Vec<Effect>,
     /// What ended the experiment, where it has a stop rule and is done.
@@ -208,9 +209,9 @@ impl Method {
     pub fn word(self) -> &'static str {
         match self {
             Self::PairedT => "paired t",
-            Self::PooledT => "paired t, one error for all treatments",
-            Self::Dunnett => "Dunnett's t, one error for all treatments",
-            Self::Tukey => "Tukey's studentized range, one error for all treatments",
+            Self::PooledT => "paired t, pooled error",
+            Self::Dunnett => "Dunnett's t, pooled error",
+            Self::Tukey => "Tukey's range, pooled error",
             Self::PairedTOnScale => "paired t, error bounded by the scale",
             Self::EveryBlock => "paired t, looked at after every block",
         }
@@ -260,6 +261,10 @@ pub struct Effect {
     pub found: bool,
     /// The finding in a plain sentence.
     pub sentence: String,
+    /// Of an interaction of two factors that was found: what one does at each level of the other.
+    pub simple: Vec<SimpleEffect>,
+    /// The same in plain sentences, one for every level stepped to.
+    pub simple_in_words: Vec<String>,
 }
 
 /// Which levels to choose.

@@ -6,13 +6,15 @@
 
 use knobstat_data::experiment::Correction;
 use knobstat_data::{Attempt, Level, Record};
+use knobstat_stats::Confidence;
 use knobstat_stats::anova::{
     AnovaError, Model, Observations, SumsOfSquares, TermTest, anova, split_plot,
 };
 
 use crate::analysis::{Effect, Recommendation};
 use crate::family::adjust;
-use crate::observations::accepted;
+use crate::observations::{Observed, accepted};
+use crate::simple_effects::{self, Telling};
 use crate::{phrase, self_timed};
 
 /// Interactions of more factors than this are left to the error where there are more factors.
@@ -35,7 +37,11 @@ impl Effects {
 }
 
 /// Tests the effects of a record's factors.
-pub(crate) fn effects(record: &Record, recommendation: &Recommendation) -> Effects {
+pub(crate) fn effects(
+    record: &Record,
+    values: &[Vec<Observed>],
+    recommendation: &Recommendation,
+) -> Effects {
     let experiment = &record.experiment;
     let metric = &experiment.analysis.metric;
     if experiment.factors.len() < 2 || self_timed::forbids_verdict(experiment, metric).is_some() {
@@ -73,7 +79,7 @@ pub(crate) fn effects(record: &Record, recommendation: &Recommendation) -> Effec
     let alpha = 1.0 - experiment.analysis.confidence.0;
     let p_values: Vec<Option<f64>> = tests.iter().map(|(test, _)| Some(test.p)).collect();
     let adjusted = adjust(&p_values, Correction::Holm, alpha);
-    let tested = tests
+    let mut tested: Vec<Effect> = tests
         .into_iter()
         .zip(adjusted)
         .map(|((test, error_df), adjusted)| {
@@ -94,10 +100,36 @@ pub(crate) fn effects(record: &Record, recommendation: &Recommendation) -> Effec
                 p_adjusted: adjusted.p,
                 found,
                 factors,
+                simple: Vec::new(),
+                simple_in_words: Vec::new(),
             }
         })
         .collect();
+    tell(&mut tested, record, values, alpha);
     Effects { tested, untested }
+}
+
+/// Tells every interaction of two factors that was found by its simple effects, whose intervals
+/// hold all at once.
+fn tell(effects: &mut [Effect], record: &Record, values: &[Vec<Observed>], alpha: f64) {
+    let tellings: Vec<Option<Telling>> = effects
+        .iter()
+        .map(|effect| match effect.factors.as_slice() {
+            [one, other] if effect.found => Telling::of(record, one, other),
+            _ => None,
+        })
+        .collect();
+    let all: usize = tellings.iter().flatten().map(Telling::count).sum();
+    let Ok(confidence) = Confidence::from_alpha(alpha / all.max(1) as f64) else {
+        return;
+    };
+    for (effect, telling) in effects.iter_mut().zip(tellings) {
+        if let Some(telling) = telling {
+            effect.simple = telling.effects(record, values, confidence);
+            let metric = &record.experiment.analysis.metric;
+            effect.simple_in_words = simple_effects::in_words(&effect.simple, metric);
+        }
+    }
 }
 
 /// The tests of terms, each with the degrees of freedom of its error.

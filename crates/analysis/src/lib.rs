@@ -38,6 +38,7 @@ pub mod samples;
 pub mod scale;
 pub mod self_timed;
 mod sequential;
+mod simple_effects;
 mod simultaneous;
 pub mod stop;
 mod verdict;
@@ -49,3 +50,4 @@ pub use analysis::{
 };
 pub use elsewhere::EvidenceDifference;
 pub use knobstat_stats::{Confidence, Interval};
+pub use simple_effects::SimpleEffect;

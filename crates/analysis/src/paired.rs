@@ -233,7 +233,8 @@ impl Estimate {
             Method::PooledT
             | Method::Dunnett
             | Method::Tukey
-            | Method::PairedTOnScale | Method::EveryBlock => self
+            | Method::PairedTOnScale
+            | Method::EveryBlock => self
                 .interval(confidence)?
                 .scaled(100.0 / self.baseline_mean.abs()),
         };

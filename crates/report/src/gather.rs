@@ -5,18 +5,18 @@ use std::collections::HashSet;
 use serde::Serialize;
 
 use knobstat_analysis::{
-    Analysis, Choice, Comparison, Effect, EvidenceDifference, MetricFindings, TreatmentFindings,
-    observations,
+    Analysis, Choice, Comparison, Effect, EvidenceDifference, MetricFindings, SimpleEffect,
+    TreatmentFindings, observations,
 };
 use knobstat_data::experiment::FactorKind;
 use knobstat_data::record::Omission;
-use knobstat_data::words::sha256;
-use knobstat_data::{Metric, Record};
+use knobstat_data::words::{Setting, sha256};
+use knobstat_data::{Metric, Record, Treatment};
 
 use crate::report::{
     AttemptRow, CaveatPart, ChoicePart, ComparisonPart, EffectPart, Ends, EvidencePart,
     ExperimentPart, FactorPart, Levels, MetricPart, OmissionPart, RecommendationPart, Report,
-    RunsPart, SCHEMA, StopPart, TreatmentPart,
+    RunsPart, SCHEMA, SimplePart, StopPart, TreatmentPart,
 };
 
 impl Report {
@@ -45,6 +45,7 @@ impl Report {
                 order: word_of(&record.experiment.design.order),
                 planned_blocks: record.plan.replicates,
                 blocks: analysis.blocks,
+                judged_by: analysis.judged_by.clone(),
                 stop: stop(record, analysis),
             },
             machine: record.machine.clone(),
@@ -199,6 +200,21 @@ fn effect(found: &Effect) -> EffectPart {
         p_adjusted: found.p_adjusted,
         found: found.found,
         sentence: found.sentence.clone(),
+        simple: found.simple.iter().map(simple).collect(),
+        simple_sentences: found.simple_in_words.clone(),
+    }
+}
+
+fn simple(found: &SimpleEffect) -> SimplePart {
+    let levels = |setting: &Setting| Levels(Treatment::new([setting.clone()]));
+    SimplePart {
+        at: levels(&found.at),
+        from: levels(&found.from),
+        to: levels(&found.to),
+        difference: found.difference,
+        percent: found.percent,
+        interval: Ends::of(found.interval),
+        percent_interval: Ends::of(found.percent_interval),
     }
 }
 

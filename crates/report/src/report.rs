@@ -25,7 +25,7 @@ pub struct Report {
     pub factors: Vec<FactorPart>,
     /// What was seen of every treatment that takes part.
     pub treatments: Vec<TreatmentPart>,
-    /// Every treatment against its baseline.
+    /// Every treatment against its baseline, or all pairs.
     pub comparisons: Vec<ComparisonPart>,
     /// Main effects and interactions.
     pub effects: Vec<EffectPart>,
@@ -112,6 +112,8 @@ pub struct ExperimentPart {
     pub planned_blocks: u32,
     /// Blocks of which at least one observation exists.
     pub blocks: usize,
+    /// In a sentence, which error the comparisons were judged by.
+    pub judged_by: Option<String>,
     /// The stop rule, and what ended the experiment; null where the blocks were fixed beforehand.
     pub stop: Option<StopPart>,
 }
@@ -310,6 +312,29 @@ pub struct EffectPart {
     pub found: bool,
     /// The finding in a plain sentence.
     pub sentence: String,
+    /// Of an interaction of two factors that was found: what one does at each level of the other.
+    pub simple: Vec<SimplePart>,
+    /// The same in plain sentences.
+    pub simple_sentences: Vec<String>,
+}
+
+/// What a step of one factor does at one level of another.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct SimplePart {
+    /// The level of the other factor.
+    pub at: Levels,
+    /// The level stepped from.
+    pub from: Levels,
+    /// The level stepped to.
+    pub to: Levels,
+    /// The difference of the means.
+    pub difference: f64,
+    /// The difference in percent of the mean at the level stepped from.
+    pub percent: Option<f64>,
+    /// The interval of the difference.
+    pub interval: Option<Ends>,
+    /// The interval of the difference in percent.
+    pub percent_interval: Option<Ends>,
 }
 
 /// Which levels to choose.
@@ -386,6 +411,11 @@ pub struct AttemptRow {
 }
 
 impl Report {
+    /// Whether treatments are compared pair by pair and not with a baseline.
+    pub fn compares_all_pairs(&self) -> bool {
+        self.experiment.correction == "tukey"
+    }
+
     /// Whether every treatment is compared with one and the same baseline.
     pub fn has_one_baseline(&self) -> bool {
         self.experiment.baseline.0.settings.len() >= self.factors.len()

@@ -7,3 +7,5 @@ mod caveats;
 mod degenerate;
 mod error_rates;
 mod published;
+mod samples;
+mod simultaneous;

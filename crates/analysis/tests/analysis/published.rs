@@ -115,3 +115,59 @@ fn turbo_boost_gives_more_than_ten_percent_without_idle_ticks() {
         );
     }
 }
+
+#[test]
+fn the_interaction_of_2010_is_told_by_what_removing_idle_ticks_does_alone() {
+    let analysis = analyse(&turbo_boost());
+    let interaction = analysis
+        .effects
+        .iter()
+        .find(|found| found.factors.len() == 2);
+    let interaction = interaction.unwrap();
+    assert!(interaction.found && interaction.p_adjusted < 1e-20);
+    let told: Vec<(String, f64)> = interaction
+        .simple
+        .iter()
+        .map(|effect| {
+            assert_eq!(effect.from.to_string(), "idletick=1");
+            assert_eq!(effect.to.to_string(), "idletick=0");
+            assert!(!effect.percent_interval.unwrap().contains(0.0));
+            let rounded = (effect.percent.unwrap() * 10.0).round() / 10.0;
+            (effect.at.to_string(), rounded)
+        })
+        .collect();
+    let wanted = [
+        ("cstate=C1", -1.0),
+        ("cstate=C2", -7.4),
+        ("cstate=C3", -6.4),
+    ];
+    assert_eq!(told, wanted.map(|(at, percent)| (at.to_owned(), percent)));
+    let [sentence] = interaction.simple_in_words.as_slice() else {
+        panic!("one step: {:?}", interaction.simple_in_words)
+    };
+    for part in [
+        "From idletick=1 to 0 alone",
+        "-0.966 %",
+        "-7.43 %",
+        "-6.41 %",
+    ] {
+        assert!(sentence.contains(part), "{sentence}");
+    }
+}
+
+#[test]
+fn the_outlier_and_the_two_clusters_of_2010_are_pointed_out() {
+    let analysis = analyse(&turbo_boost());
+    let says = |kind: &str, parts: &[&str]| {
+        analysis.caveats.iter().any(|caveat| {
+            caveat.kind == kind && parts.iter().all(|part| caveat.sentence.contains(part))
+        })
+    };
+    assert!(says("outliers", &["12.14", "cstate=C1 idletick=1"]));
+    let clusters = ["cstate=C2 idletick=1", "2 about 11.46", "6 about 11.66"];
+    assert!(says("two-clusters", &clusters));
+    // Marked and never dropped.
+    let x = &analysis.treatments[0].metrics[0];
+    assert_eq!(x.observations.len(), 8);
+    assert!(x.observations.iter().any(|seen| seen.value == 12.14));
+}

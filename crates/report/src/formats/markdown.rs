@@ -51,7 +51,11 @@ fn render(report: &Report, _: Style) -> String {
         section(&mut text, "Factors and their interactions");
         items(
             &mut text,
-            report.effects.iter().map(|effect| effect.sentence.clone()),
+            report.effects.iter().map(|effect| {
+                let mut words = vec![effect.sentence.as_str()];
+                words.extend(effect.simple_sentences.iter().map(String::as_str));
+                words.join(" ")
+            }),
         );
     }
     section(&mut text, "Recommendation");
@@ -150,17 +154,29 @@ fn comparisons(text: &mut String, report: &Report) {
     if report.comparisons.is_empty() {
         return;
     }
-    section(
-        text,
-        &format!("Verdicts against {}", report.experiment.baseline.0),
-    );
+    let all_pairs = report.compares_all_pairs();
+    let title = if all_pairs {
+        "Verdicts of all pairs".to_owned()
+    } else {
+        format!("Verdicts against {}", report.experiment.baseline.0)
+    };
+    section(text, &title);
+    let with_against = |cells: [String; 5], against: String| {
+        let mut cells = cells.to_vec();
+        if all_pairs {
+            cells.insert(1, against);
+        }
+        cells
+    };
+    let heads = ["treatment", "verdict", "change", "interval", "p adjusted"];
     row(
         text,
-        &["treatment", "verdict", "change", "interval", "p adjusted"].map(str::to_owned),
+        &with_against(heads.map(str::to_owned), "against".to_owned()),
     );
+    let rules = ["---", "---", "--:", "--:", "--:"];
     row(
         text,
-        &["---", "---", "--:", "--:", "--:"].map(str::to_owned),
+        &with_against(rules.map(str::to_owned), "---".to_owned()),
     );
     for comparison in &report.comparisons {
         let cells = [
@@ -177,9 +193,15 @@ fn comparisons(text: &mut String, report: &Report) {
                 .p_adjusted
                 .map_or_else(|| "-".to_owned(), probability),
         ];
-        row(text, &cells);
+        row(
+            text,
+            &with_against(cells, plain(&comparison.baseline.0.to_string())),
+        );
     }
     text.push('\n');
+    if let Some(error) = &report.experiment.judged_by {
+        let _ = writeln!(text, "{}\n", plain(error));
+    }
     items(text, report.comparisons.iter().map(in_words));
 }
 

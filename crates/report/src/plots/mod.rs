@@ -1,4 +1,5 @@
 //! Plots in characters.
 
 pub mod dots;
+pub mod histogram;
 pub mod interval;

@@ -135,6 +135,9 @@ fn effects(report: &Report, page: Page) -> String {
     let mut text = page.title("Factors and their interactions");
     for effect in &report.effects {
         text.push_str(&page.item(&effect.sentence));
+        for sentence in &effect.simple_sentences {
+            text.push_str(&wrapped(&printable(sentence), page.width, "    ", "      "));
+        }
     }
     text
 }

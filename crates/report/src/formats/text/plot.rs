@@ -67,6 +67,9 @@ pub(super) fn plot(report: &Report, page: Page, names: &mut Names) -> String {
     text
 }
 
+/// A line after a tab that stands for eight columns is no longer than this.
+const WIDEST_LINE: usize = 72;
+
 fn row(sign: char, treatment: &TreatmentPart) -> String {
     let Some(metric) = treatment.metrics.first() else {
         return format!("{sign}   0\n");
@@ -106,14 +109,19 @@ fn lines(comparison: &ComparisonPart, report: &Report) -> String {
     if let (Some(p), Some(adjusted), Some(method)) =
         (comparison.p, comparison.p_adjusted, comparison.method)
     {
-        let _ = writeln!(
-            text,
-            "\t({method} over {} blocks, p = {}, adjusted for {}: {})",
-            comparison.pairs,
+        let test = format!("({method} over {} blocks,", comparison.pairs);
+        let p = format!(
+            "p = {}, adjusted for {}: {})",
             probability(p),
             comparison.family,
             probability(adjusted)
         );
+        let gap = if test.len() + p.len() < WIDEST_LINE {
+            " "
+        } else {
+            "\n\t"
+        };
+        let _ = writeln!(text, "\t{test}{gap}{p}");
     }
     text
 }

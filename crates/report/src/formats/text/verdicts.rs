@@ -18,9 +18,14 @@ pub(super) fn verdicts(report: &Report, page: Page, names: &mut Names) -> String
             page.title("Verdicts")
         );
     }
+    let against = if report.compares_all_pairs() {
+        "of all pairs".to_owned()
+    } else {
+        let baseline = report.experiment.baseline.0.to_string();
+        format!("against {}", names.short(&baseline, page.width / 2))
+    };
     let title = format!(
-        "Verdicts against {}, {} % confidence over {}",
-        names.short(&report.experiment.baseline.0.to_string(), page.width / 2),
+        "Verdicts {against}, {} % confidence over {}",
         knobstat_analysis::phrase::fixed(report.experiment.confidence, 0),
         match report.comparisons.len() {
             1 => "one comparison".to_owned(),
@@ -29,6 +34,10 @@ pub(super) fn verdicts(report: &Report, page: Page, names: &mut Names) -> String
     );
     let mut text = page.title(&title);
     text.push_str(&overview(report, page, names));
+    if let Some(error) = &report.experiment.judged_by {
+        text.push('\n');
+        text.push_str(&page.item(error));
+    }
     for comparison in &report.comparisons {
         text.push('\n');
         text.push_str(&page.item(&comparison.sentence));
@@ -53,7 +62,7 @@ fn overview(report: &Report, page: Page, names: &mut Names) -> String {
     let longest = (page.width / (2 * report.factors.len().max(1)))
         .saturating_sub(2)
         .max(3);
-    let levels: Vec<Column> = report
+    let mut levels: Vec<Column> = report
         .factors
         .iter()
         .map(|factor| {
@@ -67,6 +76,11 @@ fn overview(report: &Report, page: Page, names: &mut Names) -> String {
             Column::new(head, cells, left)
         })
         .collect();
+    if report.compares_all_pairs() {
+        let cells = cells(report, |comparison| comparison.baseline.0.to_string());
+        let cells = cells.iter().map(|cell| names.short(cell, longest));
+        levels.push(Column::new("against".to_owned(), cells.collect(), left));
+    }
     let verdict = Column::new(
         "verdict".to_owned(),
         cells(report, |comparison| comparison.verdict.to_owned()),
