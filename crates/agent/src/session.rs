@@ -1,6 +1,7 @@
 //! What the agent does with each request of a session: asks the knobs, asks the executor.
 
 use std::os::fd::BorrowedFd;
+use std::os::unix::process::parent_id;
 
 use knobstat_data::messages::{
     Begin, Describe, Description, Refusal, RefusalKind, Reply, Request, Restoration,
@@ -15,7 +16,7 @@ use knobstat_sys::root::Root;
 use knobstat_sys::user;
 
 use crate::describe;
-use crate::watched::{Watched, suspend};
+use crate::watched::{Watched, stopped, suspend};
 
 /// One session: from the first description of the machine to the last restoration.
 pub struct Session {
@@ -64,10 +65,7 @@ impl Session {
             refusal(RefusalKind::Disk, &error.to_string(), "set XDG_STATE_HOME")
         })?;
         let stopwatch = self.stopwatch.get_or_insert_with(Stopwatch::calibrated);
-        let name = match stopwatch.caveat() {
-            Some(caveat) => format!("{}: {caveat}", stopwatch.name()),
-            None => stopwatch.name().to_owned(),
-        };
+        let name = stopwatch.to_string();
         let workload_user = user::behind_sudo(|name| std::env::var_os(name))
             .ok()
             .flatten()
@@ -97,12 +95,20 @@ impl Session {
     fn begin(&mut self, begin: &Begin) -> Result<Reply, Refusal> {
         let stopwatch = self.stopwatch.clone().ok_or_else(not_begun)?;
         let knobs = self.knobs.as_mut().ok_or_else(not_begun)?;
-        let executor = Executor::new(&self.root, &begin.experiment, stopwatch)
+        let mut executor = Executor::new(&self.root, &begin.experiment, stopwatch)
             .map_err(|error| refusal(RefusalKind::Step, &error.to_string(), "try again"))?;
         knobs.set_overwrite_others(begin.overwrite_others);
         let put_back = knobs
             .begin(&begin.experiment)
             .map_err(|error| Refusal::from(&error))?;
+        executor.watch(
+            [
+                ("front", Some(parent_id())),
+                ("guardian", knobs.guardian_pid()),
+            ]
+            .into_iter()
+            .filter_map(|(name, pid)| Some((name, pid?))),
+        );
         self.executor = Some(executor);
         Ok(Reply::Begun { put_back })
     }
@@ -205,6 +211,7 @@ fn judge(result: &mut RunResult, knobs: &Knobs, watched: &[Watched]) {
         taints.extend(before.changes(after, &turned));
     }
     taints.extend(result.times.as_ref().and_then(suspend));
+    taints.extend(result.times.as_ref().and_then(stopped));
     if !taints.is_empty() {
         result.outcome = Outcome::Tainted(taints);
     }

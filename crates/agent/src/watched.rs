@@ -23,6 +23,9 @@ const FILES: [(&str, &str, &str); 2] = [
 /// By how much the clocks that stop in a suspend and those that do not may differ over a run.
 const SUSPEND: Duration = Duration::from_millis(10);
 
+/// The name of the stopwatch that is no counter.
+const MONOTONIC_RAW: &str = "monotonic-raw";
+
 /// The watched files at one moment.
 pub struct Watched([Option<String>; FILES.len()]);
 
@@ -60,6 +63,18 @@ pub fn suspend(times: &Times) -> Option<Taint> {
         expected: "awake throughout".to_owned(),
         found: format!("asleep for {slept:.1?}"),
         cause: Some("the machine was suspended in the middle of the run".to_owned()),
+    })
+}
+
+/// A counter that stood still, or went back, while a process was started and ended: it timed
+/// nothing. CLOCK_MONOTONIC_RAW may do so where it steps by the tick, and is only coarse.
+pub fn stopped(times: &Times) -> Option<Taint> {
+    let is_counter = times.stopwatch != MONOTONIC_RAW;
+    (is_counter && times.wall.is_zero()).then(|| Taint {
+        knob: "stopwatch".to_owned(),
+        expected: "going on".to_owned(),
+        found: "standing still or going back".to_owned(),
+        cause: Some("the counter was written to, or differs between CPUs".to_owned()),
     })
 }
 
@@ -116,5 +131,19 @@ mod tests {
         assert_eq!(suspend(&times(1000)), None);
         assert_eq!(suspend(&times(1001)), None);
         assert!(suspend(&times(61_000)).is_some());
+    }
+    #[test]
+    fn a_stopwatch_that_stood_still_timed_nothing() {
+        let times = |stopwatch: &str, wall: u64| Times {
+            stopwatch: stopwatch.to_owned(),
+            wall: Duration::from_micros(wall),
+            monotonic: Duration::from_millis(1),
+            monotonic_raw: Duration::from_millis(1),
+            boottime: Duration::from_millis(1),
+            cpu: Duration::ZERO,
+        };
+        assert!(stopped(&times("tsc", 0)).is_some());
+        assert_eq!(stopped(&times("tsc", 990)), None);
+        assert_eq!(stopped(&times(MONOTONIC_RAW, 0)), None);
     }
 }

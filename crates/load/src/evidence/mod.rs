@@ -5,13 +5,21 @@
 //! is a reason, not a gap.
 
 mod capture;
+pub mod clocks;
+pub mod companions;
+mod counters;
+mod energy;
+mod frequency;
 pub mod harness;
 mod idle;
 mod interrupts;
 pub mod leader;
+mod numbered;
 mod pressure;
 mod processors;
+mod softirqs;
 mod thermometer;
+mod throttling;
 pub mod usage;
 
 use knobstat_data::{Evidence, Unit};
@@ -45,9 +53,20 @@ impl Samplers {
         Self(vec![
             Box::new(processors::Processors::new()),
             Box::new(interrupts::Interrupts::new()),
+            Box::new(softirqs::SoftInterrupts::new()),
             Box::new(idle::Idle::new()),
             Box::new(pressure::Pressure::new()),
+            Box::new(throttling::Throttling::new()),
+            Box::new(energy::Energy::new()),
+            Box::new(frequency::Frequency::new()),
+            // Last, so that what is opened for a run is opened just before it.
+            Box::new(counters::PerformanceCounters::new()),
         ])
+    }
+
+    /// One more, captured before the others.
+    pub fn add(&mut self, sampler: impl Sampler + 'static) {
+        self.0.insert(0, Box::new(sampler));
     }
 
     /// Captures all of them.
@@ -82,6 +101,16 @@ pub(crate) fn evidence(
         unit,
         value,
     }
+}
+
+/// Two texts that are a count each.
+fn counts(texts: Result<(&str, &str), String>) -> Result<(u64, u64), String> {
+    let (before, after) = texts?;
+    let number = |text: &str| {
+        let text = text.trim();
+        text.parse().map_err(|_| format!("\"{text}\" is no count"))
+    };
+    Ok((number(before)?, number(after)?))
 }
 
 /// The growth of a counter; a counter that went back was reset, and says nothing.

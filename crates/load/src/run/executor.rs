@@ -24,6 +24,8 @@ use super::process::{
 use super::streams::Streams;
 use super::surroundings::Surroundings;
 use super::survivors::Household;
+use crate::evidence::clocks::Steps;
+use crate::evidence::companions::Companions;
 use crate::evidence::leader::Leader;
 use crate::evidence::{Samplers, Thermometer};
 use crate::launch::{Launch, Output, Stream};
@@ -65,6 +67,7 @@ pub struct Executor {
     pub(super) samplers: Samplers,
     pub(super) leader: Leader,
     pub(super) thermometer: Thermometer,
+    pub(super) steps: Steps,
     /// The kernel's tick rate, where it tells.
     pub(super) hz: Option<u32>,
     /// The children from before the treatment's setup, while a treatment is set up.
@@ -94,6 +97,7 @@ impl Executor {
             samplers: Samplers::new(),
             leader: Leader::new(),
             thermometer: Thermometer::find(root),
+            steps: Steps::new(),
             hz: configured_hz(&Root::real()),
             before_set_up: None,
         })
@@ -103,6 +107,12 @@ impl Executor {
     pub fn with_itself(mut self, program: impl Into<PathBuf>) -> Self {
         self.surroundings.itself = program.into();
         self
+    }
+
+    /// Watches the harness's other processes during every run: what each is to it, and its
+    /// number. They must outlive the experiment.
+    pub fn watch(&mut self, processes: impl IntoIterator<Item = (&'static str, u32)>) {
+        self.samplers.add(Companions::new(processes));
     }
 
     /// The stopwatch that times the runs.

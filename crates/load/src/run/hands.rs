@@ -1,21 +1,24 @@
 //! What the bracket orders, done on this machine.
 
 use std::os::fd::BorrowedFd;
+use std::time::Duration;
 
 use knobstat_data::messages::RunSpec;
 use knobstat_data::observation::{Failure, KnobReading, Outcome};
 use knobstat_data::{Evidence, Priority, Unit};
+use knobstat_sys::clock::Stopwatch;
 use knobstat_sys::spawn::{Scheduling, Settings, Status};
 use knobstat_sys::topology::CpuMask;
 
 use super::bracket::{Decoded, Hands, Step};
 use super::executor::{Executor, SpawnSettings};
 use super::process::StepEnd;
+use super::seat::Seat;
 use super::settle::{COOLING_LIMIT, Settled, settle};
 use super::streams::Streams;
 use super::survivors::Household;
 use super::timed::{HowTimed, Measured, Timed, Watch, time};
-use crate::evidence::{evidence, harness, usage};
+use crate::evidence::{clocks, evidence, harness, usage};
 use crate::launch::{Command, Launch};
 use crate::workloads::{Ended, Workload, built_in};
 
@@ -68,7 +71,18 @@ impl<V: FnMut() -> Vec<KnobReading>> Hands for OnThisMachine<'_, V> {
             notes: timed.notes,
         };
         if let Some(measured) = &timed.measured {
+            let start = self.executor.stopwatch.read();
             decoded.evidence = self.evidence(measured);
+            let stopwatch = &self.executor.stopwatch;
+            let decoding = stopwatch.between(start, stopwatch.read());
+            for (key, cost) in [
+                ("evidence.taking", measured.taking_evidence),
+                ("evidence.decoding", decoding),
+            ] {
+                let seconds = Ok(cost.as_secs_f64());
+                let found = evidence(key, "agent", Unit::SECONDS, seconds);
+                decoded.evidence.push(found);
+            }
         }
         match (self.failure(&timed.how), &timed.measured) {
             (Some(outcome), _) => {
@@ -117,6 +131,7 @@ impl<V> OnThisMachine<'_, V> {
                 .prepare(&self.launch.command, &place, settings)?;
         let household = Household::now()
             .map_err(|error| format!("processes cannot be looked after: {error}"))?;
+        let _seat = Seat::take(cpus.map(|cpus| cpus.cpus()), self.launch.priority);
         let watch = Watch {
             stopwatch: &self.executor.stopwatch,
             samplers: &mut self.executor.samplers,
@@ -183,12 +198,18 @@ impl<V> OnThisMachine<'_, V> {
         }
     }
 
-    fn evidence(&self, measured: &Measured) -> Vec<Evidence> {
+    fn evidence(&mut self, measured: &Measured) -> Vec<Evidence> {
+        let step = self.executor.steps.present();
         let executor = &*self.executor;
         let Measured { usage, harness, .. } = measured;
         let mut found = usage::decode(usage, harness.after.peak_resident, executor.hz);
         found.extend(executor.leader.decode());
         found.extend(harness::decode(harness));
+        found.extend(clocks::decode(&against(
+            measured,
+            &executor.stopwatch,
+            step,
+        )));
         let degrees = executor.thermometer.read().map(|celsius| celsius.0);
         found.push(evidence(
             "temperature.after",
@@ -206,5 +227,21 @@ impl<V> OnThisMachine<'_, V> {
         found.extend(self.streams.iter().flat_map(Streams::evidence));
         found.extend(executor.samplers.decode());
         found
+    }
+}
+
+/// The kernel's clocks against the stopwatch over the timed window.
+fn against(measured: &Measured, stopwatch: &Stopwatch, step: Option<Duration>) -> clocks::Against {
+    let [first, second] = &measured.sightings;
+    clocks::Against {
+        least: stopwatch.between(first.after, second.before),
+        most: stopwatch.between(first.before, second.after),
+        monotonic: measured.times.monotonic,
+        monotonic_raw: measured.times.monotonic_raw,
+        boottime: measured.times.boottime,
+        uncertainty_ppm: stopwatch.uncertainty_ppm(),
+        apart: stopwatch.apart_at_most(),
+        granularity: stopwatch.granularity(),
+        step,
     }
 }

@@ -8,6 +8,7 @@ mod executor;
 mod hands;
 mod identity;
 mod process;
+mod seat;
 mod settle;
 mod streams;
 mod surroundings;

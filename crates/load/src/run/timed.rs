@@ -4,11 +4,12 @@ use std::os::fd::BorrowedFd;
 use std::time::Duration;
 
 use knobstat_data::observation::Times;
-use knobstat_sys::clock::{ClockReadings, Stopwatch};
+use knobstat_sys::clock::Stopwatch;
 use knobstat_sys::spawn::{Exited, Prepared, Status, Usage};
 use knobstat_sys::topology::current_cpu;
 
 use super::process::{Woken, end_group, sleep_until_end};
+use crate::evidence::clocks::Sighting;
 use crate::evidence::harness::Seen;
 use crate::evidence::leader::Leader;
 use crate::evidence::{Moment, Samplers};
@@ -42,6 +43,10 @@ pub(super) struct Measured {
     pub(super) times: Times,
     pub(super) usage: Usage,
     pub(super) harness: Seen,
+    /// The kernel's clocks at both ends.
+    pub(super) sightings: [Sighting; 2],
+    /// How long it took to take the evidence on both sides.
+    pub(super) taking_evidence: Duration,
 }
 
 impl Timed {
@@ -79,10 +84,11 @@ pub(super) fn time(
         samplers,
         leader,
     } = watch;
+    let taking = stopwatch.read();
     samplers.capture(Moment::Before);
     let cpu = current_cpu();
     let before = Usage::of_this_thread();
-    let clocks_before = ClockReadings::now();
+    let first = Sighting::now(stopwatch);
 
     let start = stopwatch.read();
     let child = match prepared.start() {
@@ -96,7 +102,8 @@ pub(super) fn time(
     };
     let end = stopwatch.read();
 
-    let clocks = ClockReadings::now().since(clocks_before);
+    let second = Sighting::now(stopwatch);
+    let clocks = second.clocks.since(first.clocks);
     let after = Usage::of_this_thread();
     if !ended {
         child.abandon();
@@ -110,6 +117,7 @@ pub(super) fn time(
     let exited = child.wait();
     let reaped = stopwatch.read();
     samplers.capture(Moment::After);
+    let taken = stopwatch.read();
 
     let Exited { status, usage } = match exited {
         Ok(exited) => exited,
@@ -137,6 +145,10 @@ pub(super) fn time(
             },
             usage,
             harness: Seen { before, after, cpu },
+            sightings: [first, second],
+            taking_evidence: stopwatch.between(taking, first.after)
+                + stopwatch.between(second.before, reaping)
+                + stopwatch.between(reaped, taken),
         }),
         notes: Vec::new(),
     }

@@ -5,6 +5,12 @@ use knobstat_sys::spawn::Usage;
 
 use crate::evidence::evidence;
 
+/// The key of all switches.
+pub(in crate::evidence) const SWITCHES: &str = "harness.context_switches";
+
+/// The key of those that a process made by going to sleep: its wake-ups.
+pub(in crate::evidence) const VOLUNTARY_SWITCHES: &str = "harness.context_switches.voluntary";
+
 /// The harness on both sides of the timed window.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Seen {
@@ -22,9 +28,13 @@ pub fn decode(seen: &Seen) -> Vec<Evidence> {
     let switches = |usage: &Usage| usage.voluntary_switches + usage.involuntary_switches;
     let switched = switches(after).saturating_sub(switches(before));
     let used = after.cpu().saturating_sub(before.cpu());
+    let slept = after
+        .voluntary_switches
+        .saturating_sub(before.voluntary_switches);
     let agent = |key: &str, unit: Unit, value| evidence(key, "agent", unit, value);
     vec![
-        agent("harness.context_switches", Unit::COUNT, Ok(switched as f64)),
+        agent(SWITCHES, Unit::COUNT, Ok(switched as f64)),
+        agent(VOLUNTARY_SWITCHES, Unit::COUNT, Ok(slept as f64)),
         agent("harness.cpu_time", Unit::SECONDS, Ok(used.as_secs_f64())),
         agent(
             "harness.sits_on_cpu",
@@ -54,6 +64,7 @@ mod tests {
         let cpu = Some(1);
         let decoded = decode(&Seen { before, after, cpu });
         assert_eq!(decoded[0].value, Ok(3.0));
-        assert_eq!(decoded[2].value, Ok(1.0));
+        assert_eq!(decoded[1].value, Ok(2.0));
+        assert_eq!(decoded[3].value, Ok(1.0));
     }
 }

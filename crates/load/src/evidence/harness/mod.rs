@@ -2,4 +2,5 @@
 
 mod decode;
 
+pub(in crate::evidence) use decode::{SWITCHES, VOLUNTARY_SWITCHES};
 pub use decode::{Seen, decode};

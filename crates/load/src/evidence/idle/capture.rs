@@ -7,10 +7,8 @@ use knobstat_data::Evidence;
 
 use super::decode::{decode, none};
 use crate::evidence::capture::Counters;
+use crate::evidence::numbered::{CPUS, numbered};
 use crate::evidence::{Moment, Sampler};
-
-/// Where the CPUs are.
-const CPUS: &str = "/sys/devices/system/cpu";
 
 /// So many files are kept open; on machines with more states than that each is opened anew.
 const MOST_KEPT: usize = 256;
@@ -73,24 +71,4 @@ impl Sampler for Idle {
             })
             .collect()
     }
-}
-
-/// The directories of a directory whose names are a word and a number, by number.
-fn numbered(directory: &Path, word: &str) -> Vec<(String, PathBuf)> {
-    let Ok(entries) = fs::read_dir(directory) else {
-        return Vec::new();
-    };
-    let mut found: Vec<(u32, String, PathBuf)> = entries
-        .filter_map(|entry| {
-            let path = entry.ok()?.path();
-            let name = path.file_name()?.to_str()?.to_owned();
-            let number = name.strip_prefix(word)?.parse().ok()?;
-            Some((number, name, path))
-        })
-        .collect();
-    found.sort();
-    found
-        .into_iter()
-        .map(|(_, name, path)| (name, path))
-        .collect()
 }

@@ -2,7 +2,7 @@
 
 use knobstat_data::{Evidence, Unit};
 
-use crate::evidence::{evidence, growth, seconds};
+use crate::evidence::{counts, evidence, growth, seconds};
 
 /// Times are in microseconds.
 const PER_SECOND: f64 = 1e6;
@@ -14,8 +14,8 @@ pub(super) fn decode(
     entries: Result<(&str, &str), String>,
     time: Result<(&str, &str), String>,
 ) -> Vec<Evidence> {
-    let entries = numbers(entries).and_then(|(before, after)| growth(before, after));
-    let time = numbers(time).and_then(|(before, after)| seconds(before, after, PER_SECOND));
+    let entries = counts(entries).and_then(|(before, after)| growth(before, after));
+    let time = counts(time).and_then(|(before, after)| seconds(before, after, PER_SECOND));
     vec![
         evidence(format!("idle.{state}.entries"), cpu, Unit::COUNT, entries),
         evidence(format!("idle.{state}.time"), cpu, Unit::SECONDS, time),
@@ -26,15 +26,6 @@ pub(super) fn decode(
 pub(super) fn none() -> Vec<Evidence> {
     let reason = "the kernel has no idle states for the CPUs here".to_owned();
     vec![evidence("idle.time", "machine", Unit::SECONDS, Err(reason))]
-}
-
-fn numbers(texts: Result<(&str, &str), String>) -> Result<(u64, u64), String> {
-    let (before, after) = texts?;
-    let number = |text: &str| {
-        let text = text.trim();
-        text.parse().map_err(|_| format!("\"{text}\" is no count"))
-    };
-    Ok((number(before)?, number(after)?))
 }
 
 #[cfg(test)]

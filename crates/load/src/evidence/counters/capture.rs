@@ -1,0 +1,105 @@
+//! Opens a perf event a counter just before the run, reads it just after, and closes it.
+
+use std::io;
+
+use knobstat_data::Evidence;
+use knobstat_sys::perf::{Count, Counter, Event, Whose};
+
+use super::decode::{Counted, KINDS, decode};
+use crate::evidence::{Moment, Sampler};
+
+/// What is counted, in the order of [`KINDS`].
+const EVENTS: [Event; KINDS.len()] = [
+    Event::TASK_CLOCK,
+    Event::MIGRATIONS,
+    Event::CYCLES,
+    Event::INSTRUCTIONS,
+    Event::BRANCH_MISSES,
+    Event::CACHE_MISSES,
+];
+
+/// The counters of one run.
+pub(in crate::evidence) struct PerformanceCounters([Slot; KINDS.len()]);
+
+struct Slot {
+    event: Event,
+    /// Whose events this user may count; none once it is known that there is no such counter.
+    whose: Option<Whose>,
+    open: Option<Counter>,
+    outcome: io::Result<Count>,
+}
+
+impl PerformanceCounters {
+    /// Nothing is opened yet.
+    pub(in crate::evidence) fn new() -> Self {
+        Self(EVENTS.map(|event| Slot {
+            event,
+            whose: Some(Whose::Started),
+            open: None,
+            outcome: Err(io::Error::from(io::ErrorKind::NotFound)),
+        }))
+    }
+}
+
+impl Slot {
+    /// Whatever is refused to this user is tried without the kernel's part, and what is lacking
+    /// is not tried again.
+    fn open(&mut self) {
+        while let Some(whose) = self.whose {
+            match Counter::open(self.event, whose) {
+                Ok(counter) => {
+                    self.open = Some(counter);
+                    return;
+                }
+                Err(error)
+                    if whose == Whose::Started
+                        && error.kind() == io::ErrorKind::PermissionDenied =>
+                {
+                    self.whose = Some(Whose::StartedInUserMode);
+                }
+                Err(error) => {
+                    self.whose = None;
+                    self.outcome = Err(error);
+                }
+            }
+        }
+    }
+
+    fn close(&mut self) {
+        if let Some(counter) = self.open.take() {
+            self.outcome = counter.read();
+        }
+    }
+}
+
+impl Sampler for PerformanceCounters {
+    fn capture(&mut self, moment: Moment) {
+        for slot in &mut self.0 {
+            match moment {
+                Moment::Before => slot.open(),
+                Moment::After => slot.close(),
+            }
+        }
+    }
+
+    fn decode(&self) -> Vec<Evidence> {
+        decode(self.0.each_ref().map(|slot| Counted {
+            user_mode_only: slot.whose == Some(Whose::StartedInUserMode),
+            count: slot.outcome.as_ref().map_err(reason).copied(),
+        }))
+    }
+}
+
+fn reason(error: &io::Error) -> String {
+    match error.raw_os_error() {
+        // ENOENT, EOPNOTSUPP, ENODEV.
+        Some(2 | 95 | 19) => {
+            "the processor, or the hypervisor beneath, has no such counter".to_owned()
+        }
+        // EPERM, EACCES, ENOSYS.
+        Some(1 | 13 | 38) => "counting is forbidden here (kernel.perf_event_paranoid above 2, or \
+                              a container's filter)"
+            .to_owned(),
+        _ => format!("it could not be counted: {error}"),
+    }
+}
