@@ -46,20 +46,18 @@ pub(crate) fn relative_change(
     bounds(mean_difference, mean_baseline, spread, critical)
 }
 
-/// The same for two independent samples, from the mean and the variance of the mean of each.
+/// The same for two independent samples, from the mean of each and its standard error.
 pub(crate) fn relative_change_of_independent(
-    (treatment, treatment_variance): (f64, f64),
-    (baseline, baseline_variance): (f64, f64),
+    (treatment, treatment_error): (f64, f64),
+    (baseline, baseline_error): (f64, f64),
     critical: f64,
 ) -> Option<Interval> {
     let unit = baseline.abs();
     if !(unit.is_finite() && unit > 0.0) {
         return None;
     }
-    let (of_treatment, of_baseline) = (
-        treatment_variance / unit / unit,
-        baseline_variance / unit / unit,
-    );
+    let variance = |error: f64| (error / unit) * (error / unit);
+    let (of_treatment, of_baseline) = (variance(treatment_error), variance(baseline_error));
     let spread = Spread {
         difference: of_treatment + of_baseline,
         baseline: of_baseline,
@@ -126,9 +124,9 @@ mod tests {
 
     #[test]
     fn independent_means_agree_with_fiellers_theorem() {
-        // Means 10 and 12 with variances 0.25 and 0.16; t = 2: in units of the baseline the bounds
+        // Means 10 and 12 with standard errors 0.5 and 0.4; t = 2: in units of the baseline the bounds
         // are (1.2 ± 2 sqrt(0.0016 (1 - 0.01) + 1.44 0.0025)) / (1 - 0.01), less one.
-        let found = relative_change_of_independent((12.0, 0.16), (10.0, 0.25), 2.0).unwrap();
+        let found = relative_change_of_independent((12.0, 0.4), (10.0, 0.5), 2.0).unwrap();
         let reach = 2.0 * (0.0016_f64 * 0.99 + 1.44 * 0.0025).sqrt();
         assert!(
             (found.low - ((1.2 - reach) / 0.99 - 1.0)).abs() < 1e-12,
@@ -138,7 +136,7 @@ mod tests {
             (found.high - ((1.2 + reach) / 0.99 - 1.0)).abs() < 1e-12,
             "{found:?}"
         );
-        let about_zero = relative_change_of_independent((1.0, 0.1), (0.5, 0.1), 2.0);
+        let about_zero = relative_change_of_independent((1.0, 0.3), (0.5, 0.3), 2.0);
         assert_eq!(about_zero, None);
     }
 

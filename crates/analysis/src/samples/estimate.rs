@@ -26,7 +26,7 @@ pub(super) enum Estimate {
 /// The difference of the means of two independent samples.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Independent {
-    /// Mean and variance of the mean, of the set and of the baseline.
+    /// The mean and its standard error, of the set and of the baseline.
     set: (f64, f64),
     baseline: (f64, f64),
     /// The standard deviations that the error was taken from: of the set and of the baseline.
@@ -89,8 +89,8 @@ impl Independent {
             ratio.powi(4) / (n[of] - 1) as f64
         };
         Ok(Self {
-            set: (of_set.mean, errors[0] * errors[0]),
-            baseline: (of_baseline.mean, errors[1] * errors[1]),
+            set: (of_set.mean, errors[0]),
+            baseline: (of_baseline.mean, errors[1]),
             sd,
             n,
             difference,
@@ -126,8 +126,8 @@ impl Independent {
             let change = ratio::relative_change_of_independent(self.set, self.baseline, critical)?;
             return finite(change.scaled(100.0));
         }
-        let (mean, variance) = self.baseline;
-        let told_from_zero = mean.abs() > self.shift + critical * variance.sqrt();
+        let (mean, error) = self.baseline;
+        let told_from_zero = mean.abs() > self.shift + critical * error;
         let interval = self.interval(confidence)?.scaled(100.0 / mean.abs());
         told_from_zero.then_some(interval).and_then(finite)
     }

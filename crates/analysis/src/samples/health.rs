@@ -24,6 +24,9 @@ const MOST_LOOKED_AT: usize = 10_000;
 /// Of normal values so many lie as far from the rest as what counts as far.
 const FAR_BY_CHANCE: f64 = 0.000_465;
 
+/// Fewer values than this may well be in order of size by chance.
+const FEWEST_SORTED: usize = 6;
+
 /// Sets and values named in a sentence; the rest are counted.
 const MOST_NAMED: usize = 4;
 
@@ -54,6 +57,7 @@ pub(super) fn caveats(
     caveats.extend(few_values(comparisons, question));
     caveats.extend(ranks_disagree(comparisons, question));
     caveats.extend(many_values(comparisons));
+    caveats.extend(sorted(&sets));
     caveats.extend(order(&sets));
     caveats.extend(neighbours(&sets));
     caveats.extend(two_clusters(&sets));
@@ -70,6 +74,9 @@ struct Looked<'a> {
     thinned: std::borrow::Cow<'a, [f64]>,
     /// Some of its values, spread evenly where there are very many.
     sampled: std::borrow::Cow<'a, [f64]>,
+    /// Whether its values stand in order of size, so that the order in which they were measured is
+    /// lost.
+    sorted: bool,
 }
 
 impl<'a> Looked<'a> {
@@ -93,6 +100,9 @@ impl<'a> Looked<'a> {
             set,
             thinned,
             sampled,
+            sorted: values.len() >= FEWEST_SORTED
+                && (values.is_sorted() || values.iter().rev().is_sorted())
+                && values.first() != values.last(),
         }
     }
 }
@@ -383,17 +393,41 @@ fn many_values(comparisons: &[Vec<Comparison>]) -> Option<Caveat> {
     )
 }
 
+/// Values in order of size.
+fn sorted(sets: &[Looked]) -> Option<Caveat> {
+    over_sets(
+        sets,
+        "sorted",
+        |looked| looked.sorted.then(|| looked.name.clone()),
+        |names| {
+            format!(
+                "Values stand in order of size: {names}. The order in which they were measured is \
+                 lost, and with it whether they drifted."
+            )
+        },
+    )
+}
+
 /// Whether values rise, fall, jump, or begin unlike the rest.
 fn order(sets: &[Looked]) -> Option<Caveat> {
     over_sets(
         sets,
         "drift",
         |looked| {
+            if looked.sorted {
+                return None;
+            }
             let values = &looked.thinned;
-            let what = if let Ok(Some(warm_up)) = warm_up(values, SURPRISING) {
+            let drifts = |values: &[f64]| trend(values).is_ok_and(|trend| trend.p <= SURPRISING);
+            // A beginning unlike a rest that goes on the same way is no warm-up.
+            let warm_up = warm_up(values, SURPRISING)
+                .ok()
+                .flatten()
+                .filter(|warm_up| !drifts(&values[warm_up.length..]));
+            let what = if let Some(warm_up) = warm_up {
                 let place = warm_up.length * looked.set.series.values.len() / values.len();
                 format!("the first {}", phrase::count(place.max(1) as u64, "value"))
-            } else if trend(values).is_ok_and(|trend| trend.p <= SURPRISING) {
+            } else if drifts(values) {
                 let up = trend(values).is_ok_and(|trend| trend.slope > 0.0);
                 (if up { "rising" } else { "falling" }).to_owned()
             } else {
@@ -422,7 +456,7 @@ fn neighbours(sets: &[Looked]) -> Option<Caveat> {
         |looked| {
             let values = &looked.set.series.values;
             let values = &values[..values.len().min(MOST_LOOKED_AT)];
-            if values.len() < 10 {
+            if looked.sorted || values.len() < 10 {
                 return None;
             }
             let lags = (values.len() / 5).min(10);

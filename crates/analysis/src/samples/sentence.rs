@@ -312,8 +312,9 @@ impl Evidence<'_> {
             Some(more) => (
                 Some(more),
                 format!(
-                    " About {} more{} would likely decide, if the means stay where they are.",
-                    phrase::count(more, noun),
+                    " About {more} more {noun}{}{} would likely decide, if the means stay where \
+                     they are.",
+                    if more == 1 { "" } else { "s" },
                     if self.paired { "" } else { " of each" }
                 ),
             ),

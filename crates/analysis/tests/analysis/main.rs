@@ -8,4 +8,5 @@ mod degenerate;
 mod error_rates;
 mod published;
 mod samples;
+mod samples;
 mod simultaneous;

@@ -3,7 +3,7 @@
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 
-use super::error::ReadError;
+use super::error::{ReadError, escaped};
 use super::number::is_number;
 use super::{Format, csv, go_bench, lines};
 
@@ -75,7 +75,7 @@ fn json(bytes: &[u8]) -> Result<Content, ReadError> {
         if error.is_data() {
             ReadError::OtherJson
         } else {
-            ReadError::NotJson(error.to_string())
+            ReadError::NotJson(escaped(&error.to_string()))
         }
     })?;
     match (heading.schema, heading.results) {

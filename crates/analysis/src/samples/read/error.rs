@@ -101,6 +101,15 @@ pub(super) fn quoted(text: &[u8]) -> String {
     format!("\"{}{rest}\"", start.escape_debug())
 }
 
+/// What another library says of a file, as a message may show it.
+pub(super) fn escaped(message: &str) -> String {
+    message
+        .chars()
+        .take(8 * LONGEST)
+        .flat_map(char::escape_debug)
+        .collect()
+}
+
 /// Names for a message, each cut where it is long.
 pub(super) fn names<'a>(names: impl Iterator<Item = &'a str>) -> Vec<String> {
     // One more than is listed, so that it is known whether there are more.

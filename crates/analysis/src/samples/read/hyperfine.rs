@@ -12,7 +12,7 @@ use serde::Deserialize;
 use serde::de::{Deserializer, SeqAccess, Visitor};
 
 use super::Choice;
-use super::error::{ReadError, names, quoted};
+use super::error::{ReadError, escaped, names, quoted};
 use crate::samples::series::Series;
 use knobstat_data::Better;
 
@@ -207,8 +207,8 @@ impl Metric {
 }
 
 pub(super) fn read(bytes: &[u8], choice: Choice) -> Result<Vec<Series>, ReadError> {
-    let export: Export =
-        serde_json::from_slice(bytes).map_err(|error| ReadError::NotJson(error.to_string()))?;
+    let export: Export = serde_json::from_slice(bytes)
+        .map_err(|error| ReadError::NotJson(escaped(&error.to_string())))?;
     if let Some(version) = export.schema_version.filter(|version| *version > NEWEST) {
         return Err(ReadError::Newer(version));
     }
