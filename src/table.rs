@@ -1,4 +1,4 @@
-//! Plain tables: columns that line up, numbers to the right.
+//! Plain tables: columns that line up, numbers to the right. A number that there is not is `-`.
 
 /// Lays rows out in columns; the first row is the header.
 pub fn columns<const N: usize>(rows: &[[String; N]]) -> String {
@@ -9,10 +9,12 @@ pub fn columns<const N: usize>(rows: &[[String; N]]) -> String {
             .unwrap_or(0)
     };
     let numeric = |column: usize| {
-        rows.len() > 1
-            && rows[1..]
+        let is_number = |row: &[String; N]| row[column].parse::<f64>().is_ok();
+        rows.iter().skip(1).any(is_number)
+            && rows
                 .iter()
-                .all(|row| row[column].parse::<f64>().is_ok())
+                .skip(1)
+                .all(|row| row[column] == "-" || is_number(row))
     };
     let shapes: Vec<(usize, bool)> = (0..N)
         .map(|column| (width(column), numeric(column)))
@@ -45,5 +47,11 @@ mod tests {
     fn words_to_the_left_and_numbers_to_the_right() {
         let rows = [["name", "runs"], ["a", "7"], ["bcd", "120"]].map(|row| row.map(str::to_owned));
         assert_eq!(columns(&rows), "name  runs\na        7\nbcd    120\n");
+    }
+
+    #[test]
+    fn a_number_that_there_is_not_stands_to_the_right_too() {
+        let rows = [["runs", "why"], ["-", "-"], ["120", "-"]].map(|row| row.map(str::to_owned));
+        assert_eq!(columns(&rows), "runs  why\n   -  -\n 120  -\n");
     }
 }

@@ -1,5 +1,6 @@
 //! The commands, one file each: what is asked for, and the call that does it.
 
+pub mod clock;
 pub mod compare;
 pub mod completions;
 pub mod doctor;
@@ -9,8 +10,11 @@ pub mod knobs;
 pub mod list;
 pub mod manual;
 pub mod ministat;
+pub mod noise;
 pub mod report;
 pub mod restore;
 pub mod run;
 pub mod show;
+mod survey;
+pub mod timer;
 pub mod try_out;

@@ -2,7 +2,6 @@
 
 use std::io;
 
-use super::super::survey::Seen;
 use super::figures::{Causes, Lost};
 use super::per_cpu_table::PerCpuTable;
 
@@ -137,6 +136,7 @@ fn stolen_ticks(text: &str, cpu: u32) -> Option<u64> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::super::survey::Seen;
     use super::*;
 
     fn at(timer: u64, stolen: u64) -> Counters {
