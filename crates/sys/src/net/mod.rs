@@ -36,6 +36,7 @@ pub use segmentation::{LARGEST_BUFFER, MOST_SEGMENTS, accept_uncut, cut_datagram
 pub use send_batch::SendBatch;
 pub use socket::{
     SocketMemory, memory, request_receive_buffer, route_mtu, set_differentiated_services,
+    stamp_arrivals,
 };
 pub use transmit_ring::{COPIED_PAYLOAD, TransmitRing};
 pub use uncut_batch::UncutBatch;

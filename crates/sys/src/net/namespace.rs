@@ -33,13 +33,24 @@ impl Namespace {
         })
     }
 
+    /// Moves the calling thread into it, for good.
+    ///
+    /// # Errors
+    /// EPERM without CAP_SYS_ADMIN over it.
+    pub fn enter(&self) -> io::Result<()> {
+        Ok(move_into_link_name_space(
+            self.0.as_fd(),
+            Some(LinkNameSpaceType::Network),
+        )?)
+    }
+
     /// Does something within it, on a thread of its own: what is opened there stays there.
     ///
     /// # Errors
     /// When the namespace cannot be entered, or what is done fails.
     pub fn within<T: Send>(&self, what: impl FnOnce() -> io::Result<T> + Send) -> io::Result<T> {
         on_a_thread(|| {
-            move_into_link_name_space(self.0.as_fd(), Some(LinkNameSpaceType::Network))?;
+            self.enter()?;
             what()
         })
     }
@@ -63,6 +74,25 @@ fn on_a_thread<T: Send>(what: impl FnOnce() -> io::Result<T> + Send) -> io::Resu
 fn unshare(flags: UnshareFlags) -> io::Result<()> {
     // SAFETY: no descriptor table is unshared, which is all that could pull one from under others.
     Ok(unsafe { rustix::thread::unshare_unsafe(flags) }?)
+}
+
+/// Whether this process may make namespaces without a user namespace of its own: it has
+/// CAP_SYS_ADMIN. Makes no thread, so that the other way stays open.
+pub fn may_create() -> bool {
+    std::fs::read_to_string("/proc/thread-self/status")
+        .ok()
+        .and_then(|text| effective_capabilities(&text))
+        .is_some_and(|capabilities| capabilities & (1 << CAP_SYS_ADMIN) != 0)
+}
+
+/// Of linux/capability.h.
+const CAP_SYS_ADMIN: u32 = 21;
+
+fn effective_capabilities(status: &str) -> Option<u64> {
+    let line = status
+        .lines()
+        .find_map(|line| line.strip_prefix("CapEff:"))?;
+    u64::from_str_radix(line.trim(), 16).ok()
 }
 
 /// Moves this process, which must have one thread, into a user namespace of its own, in which it
@@ -165,6 +195,14 @@ mod tests {
             .unwrap();
         let outside = std::fs::read_link("/proc/thread-self/ns/net").unwrap();
         assert_ne!(inside, outside);
+    }
+
+    #[test]
+    fn capabilities_are_read_from_a_status() {
+        let text = "Name:\tx\nCapPrm:\t0\nCapEff:\t0000000000200000\n";
+        assert_eq!(effective_capabilities(text), Some(1 << CAP_SYS_ADMIN));
+        assert_eq!(effective_capabilities("CapEff:\tnone\n"), None);
+        assert_eq!(effective_capabilities(""), None);
     }
 
     #[test]

@@ -48,6 +48,29 @@ pub fn route_mtu(socket: &UdpSocket) -> io::Result<u32> {
     })
 }
 
+/// Makes the kernel attach the time of its arrival to each datagram (SO_TIMESTAMPNS).
+///
+/// # Errors
+/// When the socket takes no such option.
+pub fn stamp_arrivals(socket: &UdpSocket) -> io::Result<()> {
+    let on: libc::c_int = 1;
+    // SAFETY: the option's value is an int, which is what is passed and measured.
+    let result = unsafe {
+        libc::setsockopt(
+            socket.as_raw_fd(),
+            libc::SOL_SOCKET,
+            libc::SO_TIMESTAMPNS,
+            (&raw const on).cast(),
+            size_of_val(&on) as libc::socklen_t,
+        )
+    };
+    if result == 0 {
+        Ok(())
+    } else {
+        Err(io::Error::last_os_error())
+    }
+}
+
 /// What the kernel holds and has dropped for a socket.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SocketMemory {

@@ -92,12 +92,18 @@ fn metrics(figures: &Figures, limit: Limit) -> Vec<MetricValue> {
         .filter_map(|metric| {
             let value = values
                 .iter()
+                .filter(|(name, _)| figures.route.class != Class::D || !is_of_packets(name))
                 .find(|(name, _)| *name == metric.name)
                 .and_then(|(_, value)| *value)
                 .filter(|value| value.is_finite())?;
             Some(value_of(figures, metric, value, limit))
         })
         .collect()
+}
+
+/// Whether a metric counts packets, which a run of class D moves none of.
+fn is_of_packets(metric: &str) -> bool {
+    metric != schema::THROUGHPUT && metric != schema::LOSS
 }
 
 fn value_of(figures: &Figures, metric: Metric, value: f64, limit: Limit) -> MetricValue {
@@ -188,6 +194,10 @@ fn packets(found: &mut Found, figures: &Figures) {
         order.map(|order| order.duplicated),
         &reason,
     );
+    found.count("packets.buffers", packets.buffers);
+    if packets.strays > 0 {
+        found.count("packets.strays", packets.strays);
+    }
     if let Some(order) = order {
         if order.too_late > 0 {
             found.count("packets.too_late", order.too_late);
@@ -235,6 +245,7 @@ fn kernel(found: &mut Found, figures: &Figures) {
         kernel.send_buffer_errors,
         unreadable,
     );
+    found.count_or("ip.fragments_received", kernel.fragments, unreadable);
     found.count_or(
         "ip.reassembly_failures",
         kernel.reassembly_failures,
@@ -253,11 +264,12 @@ fn route(found: &mut Found, figures: &Figures) {
         Class::A => 1.0,
         Class::B => 2.0,
         Class::C => 3.0,
+        Class::D => 4.0,
     };
     found.add(
         "sender.class",
         "sender",
-        Unit::new("A=1, B=2, C=3"),
+        Unit::new("A=1, B=2, C=3, D=4"),
         Ok(class),
     );
 }
@@ -346,12 +358,20 @@ fn notes(figures: &Figures, seen: &Seen) -> Vec<String> {
         Class::A => None,
         Class::B => Some("cut before the link"),
         Class::C => Some("cut at the receiving socket"),
+        Class::D => Some("never cut"),
     };
     if let Some(where_cut) = buffers {
         notes.push(format!(
             "datagrams went in buffers of up to {}, {where_cut} (class {:?}): not to be compared \
              with datagrams that each walk down the stack",
             route.datagrams_per_buffer, route.class
+        ));
+    }
+    if route.class == Class::D {
+        notes.push(format!(
+            "no packet rate is shown: what was moved are {} buffers, {:.1} datagrams each",
+            figures.packets.buffers,
+            figures.packets.received as f64 / figures.packets.buffers.max(1) as f64
         ));
     }
     if route.fragments_per_packet > 1 {

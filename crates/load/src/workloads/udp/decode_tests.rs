@@ -13,6 +13,7 @@ fn figures(at: &str, value: Value) -> Figures {
         "packet_size_bytes": 64,
         "packets": {
             "sent": 1000, "received": 1000, "received_bytes": 64_000, "lost": 0,
+            "buffers": 1000, "strays": 0,
             "order": { "reordered": 0, "duplicated": 0, "too_late": 0, "foreign": 0 },
         },
         "stopwatch": "tsc",
@@ -28,7 +29,7 @@ fn figures(at: &str, value: Value) -> Figures {
         },
         "kernel": {
             "socket_drops": 0, "receive_buffer_errors": 0, "send_buffer_errors": 0,
-            "reassembly_failures": 0, "interface_packets": 1000, "refusals": 0,
+            "fragments": 0, "reassembly_failures": 0, "interface_packets": 1000, "refusals": 0,
         },
         "route": {
             "mtu_bytes": 65_536, "fragments_per_packet": 1, "datagrams_per_buffer": 1,
@@ -143,4 +144,29 @@ fn fragments_and_buffers_are_said() {
     buffers.route.datagrams_per_buffer = 64;
     let notes = yield_of(&buffers).notes;
     assert!(notes[0].contains("class C"), "{notes:?}");
+}
+
+#[test]
+fn what_is_never_cut_has_no_packet_rate_anywhere() {
+    let mut uncut = figures("/route/class", json!("D"));
+    uncut.route.datagrams_per_buffer = 64;
+    uncut.packets.buffers = 16;
+    let yielded = yield_of(&uncut);
+    let names: Vec<_> = yielded
+        .metrics
+        .iter()
+        .map(|value| value.metric.name.as_str())
+        .collect();
+    assert_eq!(names, ["throughput", "loss"]);
+    assert!(
+        yielded
+            .evidence
+            .iter()
+            .all(|evidence| evidence.unit != knobstat_data::Unit::PACKETS_PER_SECOND)
+    );
+    let notes = yielded.notes;
+    assert!(
+        notes.iter().any(|note| note.contains("16 buffers")),
+        "{notes:?}"
+    );
 }

@@ -19,6 +19,16 @@ pub(super) enum RunError {
         what: &'static str,
         source: io::Error,
     },
+    /// What goes whole does not fit the route.
+    #[error(
+        "a datagram of {size} bytes does not fit the route whole, and method = \"{method}\" makes \
+         no fragments: packet_size may be up to {most}, or choose \"sendmmsg\""
+    )]
+    TooLarge {
+        method: &'static str,
+        size: usize,
+        most: u64,
+    },
     /// The sender failed.
     #[error(transparent)]
     Outlet(#[from] OutletError),

@@ -38,7 +38,7 @@ pub(super) struct Figures {
 }
 
 /// Datagrams, all counts over the same ones.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Packets {
     /// Sent.
     pub sent: u64,
@@ -48,12 +48,16 @@ pub(super) struct Packets {
     pub received_bytes: u64,
     /// Sent and not received. Never below zero: duplicates do not make up for losses.
     pub lost: u64,
+    /// Buffers that they were received in.
+    pub buffers: u64,
+    /// Datagrams of another size, which were none of the run's.
+    pub strays: u64,
     /// Their order; absent where datagrams were too small to carry a number.
     pub order: Option<OrderFigures>,
 }
 
 /// The order of arrival.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct OrderFigures {
     /// Arrived after one that was sent later.
     pub reordered: u64,
@@ -107,6 +111,8 @@ pub(super) struct Kernel {
     pub receive_buffer_errors: Option<u64>,
     /// `Udp: SndbufErrors` of the namespace.
     pub send_buffer_errors: Option<u64>,
+    /// `Ip: ReasmReqds` of the namespace: fragments that came.
+    pub fragments: Option<u64>,
     /// `Ip: ReasmFails` of the namespace.
     pub reassembly_failures: Option<u64>,
     /// Packets that the interface took, each buffer that was not cut counting once.
@@ -137,6 +143,8 @@ pub(super) enum Class {
     B,
     /// Many go as one buffer that is cut at the receiving socket.
     C,
+    /// Many go as one buffer that is never cut: not datagrams but buffers are moved.
+    D,
 }
 
 /// What the pacer did.

@@ -7,9 +7,11 @@
 mod decode;
 #[cfg(test)]
 mod decode_tests;
+mod delay;
 mod failure;
 mod figures;
-mod flow;
+mod intake;
+mod link;
 mod nap_policy;
 mod options;
 mod order;
@@ -21,6 +23,7 @@ mod route;
 #[cfg(test)]
 mod run_tests;
 mod schema;
+mod seen;
 mod sender;
 #[cfg(test)]
 mod sender_tests;

@@ -1,16 +1,20 @@
 //! From the workload's parameters to what is to be done, every impossible wish refused in words.
 
-use std::net::{IpAddr, Ipv4Addr};
+use std::net::IpAddr;
 use std::time::Duration;
 
 use knobstat_data::{Parameters, Value};
 use knobstat_sys::net::{LARGEST_BUFFER, MOST_SEGMENTS, PacingClock};
 
+use super::link::pair_addresses;
 use super::pacer::iperf2_2007::microseconds_per_packet;
 use crate::parameters::{self, ParameterError};
 
+/// The largest payload of an IPv6 datagram.
+pub(super) const LARGEST_PACKET: u64 = 65_527;
+
 /// The largest payload of an IPv4 datagram.
-pub(super) const LARGEST_PACKET: u64 = LARGEST_BUFFER as u64;
+pub(super) const LARGEST_PACKET_IPV4: u64 = 65_507;
 
 /// What is to be done.
 #[derive(Clone, Debug, PartialEq)]
@@ -31,8 +35,14 @@ pub(super) struct Options {
     pub length: Length,
     /// The differentiated services code point.
     pub dscp: u8,
-    /// The loopback address of both ends.
-    pub address: IpAddr,
+    /// Where the two ends are.
+    pub endpoints: Endpoints,
+    /// The sender's address, where one is asked for.
+    pub bind: Option<IpAddr>,
+    /// How many flows there are side by side.
+    pub flows: usize,
+    /// The number of each flow's first datagram.
+    pub first_number: u64,
     /// The sender's CPU, where one is asked for.
     pub sender_cpu: Option<u32>,
     /// The receiver's CPU, where one is asked for.
@@ -48,6 +58,21 @@ pub(super) enum Method {
     Sendmmsg,
     /// UDP segmentation offload: one buffer that is cut late.
     Gso,
+    /// io_uring: up to 64 a call, each on its own way down the stack.
+    IoUring,
+    /// A ring of whole frames that a packet socket sends.
+    TxRing,
+    /// A ring of whole frames that an AF_XDP socket sends, in copy mode.
+    AfXdp,
+}
+
+/// Where the two ends are.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Endpoints {
+    /// Both on the loopback interface.
+    Loopback,
+    /// In two network namespaces of this run, a pair of interfaces between them.
+    Veth,
 }
 
 impl Method {
@@ -55,7 +80,7 @@ impl Method {
     pub(super) fn datagrams_per_call(self, packet_size: usize) -> usize {
         match self {
             Self::Send => 1,
-            Self::Sendmmsg => BATCH,
+            Self::Sendmmsg | Self::IoUring | Self::TxRing | Self::AfXdp => BATCH,
             Self::Gso => MOST_SEGMENTS.min(LARGEST_BUFFER / packet_size.max(1)),
         }
     }
@@ -64,10 +89,33 @@ impl Method {
     /// receiver must be ready for.
     pub(super) fn ceiling(self) -> f64 {
         match self {
-            Self::Send | Self::Sendmmsg => 500_000.0,
+            Self::Send | Self::Sendmmsg | Self::IoUring => 500_000.0,
+            Self::TxRing | Self::AfXdp => 700_000.0,
             Self::Gso => 2_000_000.0,
         }
     }
+
+    /// The word that a file asks for it by.
+    pub(super) fn word(self) -> &'static str {
+        match self {
+            Self::Send => "send",
+            Self::Sendmmsg => "sendmmsg",
+            Self::Gso => "gso",
+            Self::IoUring => "io_uring",
+            Self::TxRing => "tx_ring",
+            Self::AfXdp => "af_xdp",
+        }
+    }
+
+    /// Every way there is.
+    const ALL: [Self; 6] = [
+        Self::Send,
+        Self::Sendmmsg,
+        Self::Gso,
+        Self::IoUring,
+        Self::TxRing,
+        Self::AfXdp,
+    ];
 }
 
 /// How many datagrams a call of sendmmsg(2) or recvmmsg(2) takes at most.
@@ -80,6 +128,25 @@ pub(super) enum ReceiverMethod {
     Napping,
     /// Blocks until a datagram comes.
     Blocking,
+    /// As napping, and takes buffers that were not cut on their way.
+    Gro,
+    /// As napping, by a multishot receive of io_uring.
+    IoUring,
+}
+
+impl ReceiverMethod {
+    /// The word that a file asks for it by.
+    pub(super) fn word(self) -> &'static str {
+        match self {
+            Self::Napping => "napping",
+            Self::Blocking => "blocking",
+            Self::Gro => "gro",
+            Self::IoUring => "io_uring",
+        }
+    }
+
+    /// Every way there is.
+    pub(super) const ALL: [Self; 4] = [Self::Napping, Self::Blocking, Self::Gro, Self::IoUring];
 }
 
 /// When the next datagram goes.
@@ -118,35 +185,37 @@ impl Options {
     /// # Errors
     /// A parameter that is of another kind, out of range, or at odds with another.
     pub(super) fn read(from: &Parameters) -> Result<Self, ParameterError> {
-        let packet_size = packet_size(from)?;
-        let method = match word(from, "method", "sendmmsg")?.as_str() {
-            "send" => Method::Send,
-            "sendmmsg" => Method::Sendmmsg,
-            "gso" => Method::Gso,
-            other => return Err(not_offered("method", "send, sendmmsg or gso", other)),
-        };
-        if method == Method::Gso && packet_size == 0 {
+        let endpoints = endpoints(from)?;
+        let bind = bind(from, &endpoints)?;
+        let packet_size = packet_size(from, bind)?;
+        let method = choice(from, "method", "sendmmsg", &Method::ALL, Method::word)?;
+        if method == Method::Gso && !(1..=LARGEST_PACKET_IPV4).contains(&packet_size) {
             return Err(ParameterError {
                 name: "packet_size".to_owned(),
-                expected: format!("1 to {LARGEST_PACKET} with method = \"gso\""),
-                found: "it is 0: a buffer cannot be cut into datagrams of nothing".to_owned(),
+                expected: format!("1 to {LARGEST_PACKET_IPV4} with method = \"gso\""),
+                found: format!("it is {packet_size}: a buffer is cut into datagrams of that size"),
             });
         }
-        let receiver_method = match word(from, "receiver_method", "napping")?.as_str() {
-            "napping" => ReceiverMethod::Napping,
-            "blocking" => ReceiverMethod::Blocking,
-            other => return Err(not_offered("receiver_method", "napping or blocking", other)),
-        };
-        let endpoints = word(from, "endpoints", "loopback")?;
-        if endpoints != "loopback" {
-            return Err(not_offered("endpoints", "loopback", &endpoints));
+        let receiver_method = choice(
+            from,
+            "receiver_method",
+            "napping",
+            &ReceiverMethod::ALL,
+            ReceiverMethod::word,
+        )?;
+        let flows = whole(from, "flows", 1, 1..=MOST_FLOWS)? as usize;
+        if flows > 1 && receiver_method == ReceiverMethod::Blocking {
+            return Err(ParameterError {
+                name: "receiver_method".to_owned(),
+                expected: "another one than blocking where there are several flows".to_owned(),
+                found: "it sleeps in one socket and would be deaf to the others".to_owned(),
+            });
         }
         let pacing_clock = match word(from, "pacing_clock", "fine")?.as_str() {
             "fine" => PacingClock::Fine,
             "coarse" => PacingClock::Coarse,
             other => return Err(not_offered("pacing_clock", "fine or coarse", other)),
         };
-        whole(from, "flows", 1, 1..=1)?;
         Ok(Self {
             packet_size: packet_size as usize,
             method,
@@ -156,22 +225,59 @@ impl Options {
             clock_reads_per_packet: whole(from, "clock_reads_per_packet", 0, 0..=1000)? as u32,
             length: length(from)?,
             dscp: whole(from, "dscp", 0, 0..=63)? as u8,
-            address: address(from)?,
+            endpoints,
+            bind,
+            flows,
+            first_number: 0,
             sender_cpu: cpu(from, "sender_cpu")?,
             receiver_cpu: cpu(from, "receiver_cpu")?,
         })
     }
 }
 
-fn packet_size(from: &Parameters) -> Result<u64, ParameterError> {
+/// The most flows side by side.
+pub(super) const MOST_FLOWS: i64 = 64;
+
+fn choice<T: Copy>(
+    from: &Parameters,
+    name: &str,
+    default: &str,
+    all: &[T],
+    word_of: impl Fn(T) -> &'static str,
+) -> Result<T, ParameterError> {
+    let asked = word(from, name, default)?;
+    all.iter()
+        .copied()
+        .find(|&offered| word_of(offered) == asked)
+        .ok_or_else(|| {
+            let words: Vec<&str> = all.iter().map(|&offered| word_of(offered)).collect();
+            not_offered(name, &words.join(", "), &asked)
+        })
+}
+
+fn endpoints(from: &Parameters) -> Result<Endpoints, ParameterError> {
+    const OFFERED: &str = "loopback or veth";
+    match word(from, "endpoints", "loopback")?.as_str() {
+        "loopback" => Ok(Endpoints::Loopback),
+        "veth" => Ok(Endpoints::Veth),
+        other => Err(not_offered("endpoints", OFFERED, other)),
+    }
+}
+
+fn packet_size(from: &Parameters, bind: Option<IpAddr>) -> Result<u64, ParameterError> {
     let size = match from.get("packet_size") {
         Some(Value::Integer(size)) => u64::try_from(*size).ok(),
         _ => Some(parameters::size(from, "packet_size")?.unwrap_or(64)),
     };
-    size.filter(|&size| size <= LARGEST_PACKET)
+    let (largest, over) = if bind.is_some_and(|bind| bind.is_ipv6()) {
+        (LARGEST_PACKET, "IPv6")
+    } else {
+        (LARGEST_PACKET_IPV4, "IPv4")
+    };
+    size.filter(|&size| size <= largest)
         .ok_or_else(|| ParameterError {
             name: "packet_size".to_owned(),
-            expected: format!("a payload of 0 to {LARGEST_PACKET} bytes"),
+            expected: format!("a payload of 0 to {largest} bytes over {over}"),
             found: match size {
                 Some(size) => format!("it is {size}"),
                 None => "it is below zero".to_owned(),
@@ -245,21 +351,29 @@ fn length(from: &Parameters) -> Result<Length, ParameterError> {
     Ok(Length::Duration(duration))
 }
 
-fn address(from: &Parameters) -> Result<IpAddr, ParameterError> {
+fn bind(from: &Parameters, endpoints: &Endpoints) -> Result<Option<IpAddr>, ParameterError> {
     let bind = word(from, "bind", "any")?;
     if bind == "any" {
-        return Ok(IpAddr::V4(Ipv4Addr::LOCALHOST));
+        return Ok(None);
     }
-    bind.parse()
-        .ok()
-        .filter(IpAddr::is_loopback)
-        .ok_or_else(|| ParameterError {
-            name: "bind".to_owned(),
-            expected: "\"any\" or a loopback address such as \"127.0.0.1\" or \"::1\", as \
-                       endpoints = \"loopback\" has no other"
+    let pair = pair_addresses();
+    let fits = |address: &IpAddr| match endpoints {
+        Endpoints::Loopback => address.is_loopback(),
+        Endpoints::Veth => pair.contains(address),
+    };
+    let address = bind.parse().ok().filter(fits);
+    address.map(Some).ok_or_else(|| ParameterError {
+        name: "bind".to_owned(),
+        expected: match endpoints {
+            Endpoints::Loopback => "\"any\" or a loopback address such as \"127.0.0.1\" or                                     \"::1\", as endpoints = \"loopback\" has no other"
                 .to_owned(),
-            found: format!("it is {bind:?}"),
-        })
+            Endpoints::Veth => format!(
+                "\"any\" or one of the pair's addresses: {}",
+                pair.map(|address| address.to_string()).join(", ")
+            ),
+        },
+        found: format!("it is {bind:?}"),
+    })
 }
 
 fn cpu(from: &Parameters, name: &str) -> Result<Option<u32>, ParameterError> {
@@ -338,7 +452,10 @@ mod tests {
                 clock_reads_per_packet: 0,
                 length: Length::Duration(Duration::from_secs(1)),
                 dscp: 0,
-                address: IpAddr::V4(Ipv4Addr::LOCALHOST),
+                endpoints: Endpoints::Loopback,
+                bind: None,
+                flows: 1,
+                first_number: 0,
                 sender_cpu: None,
                 receiver_cpu: None,
             })
@@ -357,6 +474,15 @@ mod tests {
         }
         assert!(refusal([("packet_size", Value::Size(Bytes(65_508)))]).contains("0 to 65507"));
         assert!(refusal([("packet_size", Value::Integer(-1))]).contains("0 to 65507"));
+        let over_ipv6 = |size| {
+            read([
+                ("packet_size", Value::Size(Bytes(size))),
+                ("bind", text("::1")),
+            ])
+        };
+        assert!(over_ipv6(65_527).is_ok());
+        let refusal = over_ipv6(65_528).unwrap_err().to_string();
+        assert!(refusal.contains("0 to 65527"), "{refusal}");
     }
 
     #[test]
@@ -394,11 +520,11 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_had_yet_or_never_is_refused_by_name() {
+    fn what_cannot_be_had_is_refused_by_name() {
         for (name, value) in [
-            ("method", "tx_ring"),
-            ("receiver_method", "gro"),
-            ("endpoints", "veth"),
+            ("method", "trafgen"),
+            ("receiver_method", "napalm"),
+            ("endpoints", "moon"),
             ("pacing_clock", "wrong"),
             ("pacer", "iperf3"),
             ("bind", "192.0.2.1"),
@@ -406,7 +532,14 @@ mod tests {
         ] {
             assert!(refusal([(name, text(value))]).contains(name));
         }
-        assert!(refusal([("flows", Value::Integer(2))]).contains("flows"));
+        assert!(refusal([("flows", Value::Integer(65))]).contains("flows"));
+        assert!(
+            refusal([
+                ("flows", Value::Integer(2)),
+                ("receiver_method", text("blocking"))
+            ])
+            .contains("receiver_method")
+        );
         assert!(refusal([("dscp", Value::Integer(64))]).contains("0 to 63"));
         assert!(refusal([("count", Value::Integer(0))]).contains("count"));
         assert!(refusal([("duration", Value::Duration(Duration::ZERO))]).contains("duration"));

@@ -10,12 +10,13 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
 use knobstat_sys::clock::{Reading, Stopwatch};
-use knobstat_sys::net::{ReceiveBatch, memory, nap};
+use knobstat_sys::net::{memory, nap};
 
+use super::intake::{Intake, Taken};
+use super::link::total_drops;
 use super::nap_policy::{Idle, NapPolicy};
-use super::options::{BATCH, ReceiverMethod};
-use super::order::Order;
-use super::wire::{SMALLEST_NUMBERED, read_number};
+use super::options::ReceiverMethod;
+use super::seen::FlowSeen;
 
 /// The length of a nap as asked for.
 pub(super) const NAP: Duration = Duration::from_micros(200);
@@ -23,8 +24,8 @@ pub(super) const NAP: Duration = Duration::from_micros(200);
 /// How long a blocked receiver waits before it looks whether the sender is done.
 pub(super) const BLOCK_LIMIT: Duration = Duration::from_millis(20);
 
-/// After this long without a datagram the missing ones are lost.
-const SILENCE: Duration = Duration::from_millis(50);
+/// After this long without a datagram the missing ones are lost, on one machine.
+pub(super) const SILENCE: Duration = Duration::from_millis(50);
 
 /// What the sender tells the receiver, without a datagram that might be lost.
 #[derive(Debug, Default)]
@@ -49,26 +50,26 @@ impl Farewell {
 
 /// What a receiver is set up with.
 pub(super) struct Receiver<'a> {
-    /// Its socket.
-    pub socket: &'a UdpSocket,
+    /// Its sockets, one a flow.
+    pub sockets: &'a [UdpSocket],
     /// How it waits.
     pub method: ReceiverMethod,
     /// Whether it naps.
     pub policy: NapPolicy,
-    /// The payload of every datagram.
-    pub packet_size: usize,
     /// The stopwatch.
     pub stopwatch: &'a Stopwatch,
+    /// After so long without a datagram the missing ones are lost.
+    pub silence: Duration,
+    /// What others may see of it meanwhile.
+    pub progress: &'a Progress,
 }
 
 /// What a receiver saw.
 pub(super) struct Received {
-    /// Datagrams that arrived.
-    pub datagrams: u64,
-    /// Their payload in bytes.
-    pub bytes: u64,
-    /// Their accounting by number; absent where they were too small for one.
-    pub order: Option<Order>,
+    /// Each flow's account.
+    pub flows: Vec<FlowSeen>,
+    /// When the first datagrams were seen.
+    pub first: Option<Reading>,
     /// When the last of them was seen.
     pub last: Option<Reading>,
     /// How often it napped.
@@ -77,47 +78,58 @@ pub(super) struct Received {
     pub spinning: bool,
 }
 
-impl Receiver<'_> {
-    /// Memory for receiving: made before the run.
-    pub(super) fn memory(&self) -> (ReceiveBatch, Received) {
-        (
-            ReceiveBatch::new(BATCH, self.packet_size),
-            Received {
-                datagrams: 0,
-                bytes: 0,
-                order: (self.packet_size >= SMALLEST_NUMBERED).then(|| Order::starting_at(0)),
-                last: None,
-                naps: 0,
-                spinning: false,
-            },
-        )
+/// What has come so far, for those who watch a receiver at work.
+#[derive(Debug, Default)]
+pub(super) struct Progress {
+    /// Datagrams.
+    pub datagrams: AtomicU64,
+    /// Their payload in bytes.
+    pub bytes: AtomicU64,
+}
+
+impl Received {
+    /// Nothing yet.
+    pub(super) fn nothing(flows: Vec<FlowSeen>) -> Self {
+        Self {
+            flows,
+            first: None,
+            last: None,
+            naps: 0,
+            spinning: false,
+        }
     }
 
+    /// Datagrams that arrived, of all flows.
+    pub(super) fn datagrams(&self) -> u64 {
+        self.flows.iter().map(|flow| flow.datagrams).sum()
+    }
+
+    /// Their payload in bytes.
+    pub(super) fn bytes(&self) -> u64 {
+        self.flows.iter().map(|flow| flow.bytes).sum()
+    }
+}
+
+impl Receiver<'_> {
     /// Receives until the sender is done and everything that it sent has arrived or is known to
     /// be dropped, or nothing has come for a while.
     ///
     /// # Errors
-    /// When the socket cannot be read.
+    /// When a socket cannot be read.
     pub(super) fn run(
         &mut self,
         farewell: &Farewell,
-        (mut batch, mut received): (ReceiveBatch, Received),
+        intake: &mut Intake,
+        mut received: Received,
     ) -> io::Result<Received> {
         let mut silent_since = None;
         loop {
             // Heard before the queue is looked at: what it tells of has all been sent by then.
             let heard = farewell.heard();
-            let count = match self.method {
-                ReceiverMethod::Napping => batch.receive_arrived(self.socket)?,
-                ReceiverMethod::Blocking => batch.receive_blocking(self.socket)?,
-            };
-            if count > 0 {
-                received.last = Some(self.stopwatch.read());
-                received.take(&batch, count);
-                // A full batch: there may be more.
-                if count == batch.capacity() || self.method == ReceiverMethod::Blocking {
-                    continue;
-                }
+            let taken = self.take(intake, &mut received)?;
+            // As much as there was room for: there may be more.
+            if taken == Taken::Full || (taken == Taken::Some && self.is_blocking()) {
+                continue;
             }
             if let Some(sent) = heard
                 && self.nothing_more(&received, sent, &mut silent_since)
@@ -125,24 +137,48 @@ impl Receiver<'_> {
                 received.spinning = self.policy.idle() == Idle::Spin;
                 return Ok(received);
             }
-            if self.method == ReceiverMethod::Blocking {
+            if self.is_blocking() {
                 continue;
             }
             match self.policy.idle() {
                 Idle::Nap => {
                     nap::nap(NAP);
                     received.naps += 1;
-                    if let Ok(memory) = memory(self.socket) {
-                        self.policy.woke(u64::from(memory.receive_queue));
+                    for socket in self.sockets {
+                        if let Ok(memory) = memory(socket) {
+                            self.policy.woke(u64::from(memory.receive_queue));
+                        }
                     }
                 }
                 Idle::Spin => spin_loop(),
             }
         }
     }
-}
 
-impl Receiver<'_> {
+    fn is_blocking(&self) -> bool {
+        self.method == ReceiverMethod::Blocking
+    }
+
+    /// Takes what has come for each flow.
+    #[inline]
+    fn take(&self, intake: &mut Intake, received: &mut Received) -> io::Result<Taken> {
+        let mut most = Taken::Nothing;
+        for (index, (socket, flow)) in self.sockets.iter().zip(&mut received.flows).enumerate() {
+            most = most.max(intake.take(index, socket, flow)?);
+        }
+        if most > Taken::Nothing {
+            let now = self.stopwatch.read();
+            received.first.get_or_insert(now);
+            received.last = Some(now);
+            let progress = self.progress;
+            progress
+                .datagrams
+                .store(received.datagrams(), Ordering::Relaxed);
+            progress.bytes.store(received.bytes(), Ordering::Relaxed);
+        }
+        Ok(most)
+    }
+
     /// Whether all that was sent is accounted for, or nothing has come for so long that it will
     /// not any more.
     fn nothing_more(
@@ -152,28 +188,13 @@ impl Receiver<'_> {
         silent_since: &mut Option<Reading>,
     ) -> bool {
         // Without this counter (before Linux 4.12) the silence decides.
-        let dropped = memory(self.socket).map_or(0, |memory| u64::from(memory.drops));
-        if received.datagrams + dropped >= sent {
+        let dropped = total_drops(self.sockets).unwrap_or(0);
+        if received.datagrams() + dropped >= sent {
             return true;
         }
         let now = self.stopwatch.read();
         let since = *silent_since.get_or_insert(now);
         let since = received.last.map_or(since, |last| last.max(since));
-        self.stopwatch.between(since, now) >= SILENCE
-    }
-}
-
-impl Received {
-    #[inline]
-    fn take(&mut self, batch: &ReceiveBatch, count: usize) {
-        self.datagrams += count as u64;
-        for index in 0..count {
-            self.bytes += batch.length(index) as u64;
-            if let Some(order) = &mut self.order
-                && let Some(number) = read_number(batch.datagram(index))
-            {
-                order.arrived(number);
-            }
-        }
+        self.stopwatch.between(since, now) >= self.silence
     }
 }

@@ -1,38 +1,50 @@
 //! The way from one end to the other: what it takes whole, and where it cuts buffers.
 
 use std::io;
-use std::net::{IpAddr, UdpSocket};
+use std::net::UdpSocket;
 use std::time::Duration;
 
 use knobstat_sys::net::{accept_uncut, cut_datagrams_to, route_mtu};
 
+use super::failure::{RunError, system};
 use super::figures::{Class, Route};
-use super::options::{Method, Options};
+use super::link::{Link, meet};
+use super::options::{Method, Options, ReceiverMethod};
 
 /// Finds out about the way that a connected socket's datagrams take.
 ///
 /// # Errors
-/// When its MTU cannot be read, or a buffer sent to find out where it is cut does not arrive.
-pub(super) fn find(options: &Options, sender: &UdpSocket) -> io::Result<Route> {
-    let mtu_bytes = u64::from(route_mtu(sender)?);
+/// When its MTU cannot be read, what is to be sent does not fit it, or a buffer sent to find out
+/// where it is cut does not arrive.
+pub(super) fn find(options: &Options, link: &Link, sender: &UdpSocket) -> Result<Route, RunError> {
+    let unknown = "the route between the two sockets cannot be told";
+    let mtu_bytes = u64::from(route_mtu(sender).map_err(system(unknown))?);
+    let is_ipv4 = sender.local_addr().map_err(system(unknown))?.is_ipv4();
+    let fragments_per_packet = fragments(options.packet_size as u64, mtu_bytes, is_ipv4);
+    let goes_whole = matches!(options.method, Method::Gso | Method::TxRing | Method::AfXdp);
+    if goes_whole && fragments_per_packet > 1 {
+        return Err(RunError::TooLarge {
+            method: options.method.word(),
+            size: options.packet_size,
+            most: most_unfragmented(mtu_bytes, is_ipv4),
+        });
+    }
     let datagrams_per_buffer = match options.method {
-        Method::Send | Method::Sendmmsg => 1,
         Method::Gso => options.method.datagrams_per_call(options.packet_size) as u64,
+        _ => 1,
     };
     let class = if datagrams_per_buffer == 1 {
         Class::A
-    } else if arrives_uncut(options.address)? {
-        Class::C
-    } else {
+    } else if !arrives_uncut(link).map_err(system(unknown))? {
         Class::B
+    } else if options.receiver_method == ReceiverMethod::Gro {
+        Class::D
+    } else {
+        Class::C
     };
     Ok(Route {
         mtu_bytes,
-        fragments_per_packet: fragments(
-            options.packet_size as u64,
-            mtu_bytes,
-            options.address.is_ipv4(),
-        ),
+        fragments_per_packet,
         datagrams_per_buffer,
         class,
     })
@@ -40,11 +52,11 @@ pub(super) fn find(options: &Options, sender: &UdpSocket) -> io::Result<Route> {
 
 /// Whether a buffer for segmentation offload reaches a receiving socket in one piece: asked of
 /// the kernel by sending one to a socket that takes it so.
-fn arrives_uncut(address: IpAddr) -> io::Result<bool> {
+fn arrives_uncut(link: &Link) -> io::Result<bool> {
     const DATAGRAM: u16 = 64;
-    let receiver = UdpSocket::bind((address, 0))?;
-    let sender = UdpSocket::bind((address, 0))?;
-    sender.connect(receiver.local_addr()?)?;
+    let receiver = link.receiver.bind()?;
+    let sender = link.sender.bind()?;
+    meet(&sender, &receiver)?;
     if accept_uncut(&receiver).is_err() || cut_datagrams_to(&sender, DATAGRAM).is_err() {
         // A kernel before 5.0 always cuts on the way.
         return Ok(false);
@@ -55,10 +67,17 @@ fn arrives_uncut(address: IpAddr) -> io::Result<bool> {
     Ok(receiver.recv(&mut [0; 2 * DATAGRAM as usize])? == buffer.len())
 }
 
+/// The largest payload that a route takes whole.
+fn most_unfragmented(mtu: u64, is_ipv4: bool) -> u64 {
+    mtu.saturating_sub(UDP_HEADER + if is_ipv4 { 20 } else { 40 })
+}
+
+/// The header of RFC 768.
+const UDP_HEADER: u64 = 8;
+
 /// The packets that a datagram becomes on a route: each fragment carries a multiple of eight
 /// bytes of what follows the IP header (RFC 791, 3.2; RFC 8200, 4.5).
-fn fragments(payload: u64, mtu: u64, is_ipv4: bool) -> u64 {
-    const UDP_HEADER: u64 = 8;
+pub(super) fn fragments(payload: u64, mtu: u64, is_ipv4: bool) -> u64 {
     let (header, fragment_header) = if is_ipv4 { (20, 0) } else { (40, 8) };
     let carried = payload + UDP_HEADER;
     if carried + header <= mtu {
@@ -79,6 +98,8 @@ mod tests {
         assert_eq!(fragments(1452, 1500, false), 1);
         assert_eq!(fragments(1453, 1500, false), 2);
         assert_eq!(fragments(0, 1500, true), 1);
+        assert_eq!(most_unfragmented(1500, true), 1472);
+        assert_eq!(most_unfragmented(1500, false), 1452);
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use knobstat_data::vocabulary::{DefaultValue, ParameterKind, ParameterSchema, WorkloadSchema};
 use knobstat_data::{Better, Metric, Unit};
 
-use super::options::LARGEST_PACKET;
+use super::options::{LARGEST_PACKET, MOST_FLOWS};
 
 /// The workload as the experiment file knows it.
 pub(super) static SCHEMA: WorkloadSchema = WorkloadSchema {
@@ -63,38 +63,39 @@ const fn parameter(
 }
 
 use DefaultValue::{Absent, Written};
-use ParameterKind::{Choice, ChoiceNotYet, Duration, Integer, IntegerNotYet, Rate, Size, Text};
+use ParameterKind::{Choice, Duration, Integer, Rate, Size, Text};
 
 static PARAMETERS: &[ParameterSchema] = &[
     parameter(
         "packet_size",
         Size(0, LARGEST_PACKET),
         Written("64"),
-        "The payload of a datagram in bytes, 0 to 65507. Below 8 bytes there is no room for a \
+        "The payload of a datagram in bytes, 0 to 65507 (IPv6: 65527). Below 8 bytes there is no room for a \
          number, and datagrams are only counted.",
     ),
     parameter(
         "method",
-        ChoiceNotYet(
-            &["send", "sendmmsg", "gso"],
-            &["io_uring", "tx_ring", "af_xdp"],
-        ),
+        Choice(&["send", "sendmmsg", "gso", "io_uring", "tx_ring", "af_xdp"]),
         Written("\"sendmmsg\""),
         "How datagrams are handed to the kernel: `send`, one a call; `sendmmsg`, up to 64 a call; \
-         `gso`, one buffer of up to 64 that the kernel cuts late.",
+         `gso`, one buffer of up to 64 that the kernel cuts late; `io_uring`, up to 64 a call; \
+         `tx_ring` and `af_xdp`, whole frames from a ring past the kernel's own UDP, on `veth`.",
     ),
     parameter(
         "receiver_method",
-        ChoiceNotYet(&["napping", "blocking"], &["gro", "io_uring"]),
+        Choice(&["napping", "blocking", "gro", "io_uring"]),
         Written("\"napping\""),
         "How the receiver waits: `napping` drains what has come and naps for 200 µs, so that it \
-         costs its sender no interrupt per datagram; `blocking` sleeps until a datagram comes.",
+         costs its sender no interrupt per datagram; `blocking` sleeps until a datagram comes; \
+         `gro` takes buffers that were not cut on their way; `io_uring` has one request that never \
+         ends.",
     ),
     parameter(
         "endpoints",
-        ChoiceNotYet(&["loopback"], &["veth"]),
+        Choice(&["loopback", "veth"]),
         Written("\"loopback\""),
-        "Where the two ends are: both on the loopback interface.",
+        "Where the two ends are: both on the `loopback` interface, or on a pair of interfaces \
+         between two network namespaces that last as long as the run (`veth`).",
     ),
     parameter(
         "rate",
@@ -138,9 +139,9 @@ static PARAMETERS: &[ParameterSchema] = &[
     ),
     parameter(
         "flows",
-        IntegerNotYet(1, 1, 64),
+        Integer(1, MOST_FLOWS),
         Written("1"),
-        "How many flows there are side by side.",
+        "How many flows there are side by side, each with sockets and numbers of its own.",
     ),
     parameter(
         "dscp",
@@ -152,7 +153,8 @@ static PARAMETERS: &[ParameterSchema] = &[
         "bind",
         Text,
         Written("\"any\""),
-        "The loopback address of both ends: `\"any\"` is 127.0.0.1; `\"::1\"` makes it IPv6.",
+        "The sender's address. `\"any\"` is 127.0.0.1 on the loopback interface, where `\"::1\"` makes \
+         it IPv6, and 192.0.2.1 on `veth`, which also has 2001:db8::1 and fe80::1.",
     ),
     parameter(
         "sender_cpu",

@@ -60,6 +60,10 @@ impl Outlet for CostlyOutlet<'_> {
         self.world.pass(self.cost * count as u64);
         Ok(())
     }
+
+    fn refusals(&self) -> u64 {
+        0
+    }
 }
 
 impl Waiting for &World {

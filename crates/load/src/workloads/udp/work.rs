@@ -8,11 +8,12 @@ use knobstat_sys::net::PacingClock;
 use knobstat_sys::net::affinity::obtainable_cpus;
 
 use super::failure::{RunError, system};
-use super::figures::{ClockFigures, Figures, OrderFigures, Packets, Waiting};
-use super::flow::{Counters, Sockets};
+use super::figures::{ClockFigures, Figures, Packets, Waiting};
+use super::link::{Counters, Link, Sockets};
 use super::options::{Options, Pacing};
 use super::placement::Placement;
 use super::route;
+use super::seen::FlowSeen;
 use super::threads::{self, Setting};
 
 /// The receive buffer that a receiver should have: the kernel doubles what is asked for.
@@ -23,47 +24,34 @@ pub(super) const RECEIVE_BUFFER: usize = 4 << 20;
 /// # Errors
 /// When it cannot be begun, or fails on the way.
 pub(super) fn run(options: &Options, receive_buffer: usize) -> Result<Figures, RunError> {
+    // First of all: a pair may take a user namespace, which a process with threads cannot enter.
+    let link = Link::open(options)?;
     let allowed = obtainable_cpus().map_err(system("the CPUs of this process cannot be told"))?;
     let placement = Placement::choose(options.sender_cpu, options.receiver_cpu, &allowed)?;
     let stopwatch = Stopwatch::calibrated();
-    let sockets = Sockets::open(options, receive_buffer)?;
-    let route = route::find(options, &sockets.sender)
-        .map_err(system("the route between the two sockets cannot be told"))?;
+    let sockets = Sockets::open(options, &link, receive_buffer)?;
+    let route = match sockets.senders.first() {
+        Some(sender) => route::find(options, &link, sender)?,
+        None => return Err(RunError::NothingSent),
+    };
     let pacing_clock = reads_the_clock(options).then(|| clock_figures(options.pacing_clock));
-    let before = Counters::read(&sockets);
+    let before = Counters::read(&link, &sockets);
     let (sent, received) = threads::let_go(Setting {
         options,
         placement,
         stopwatch: &stopwatch,
+        link: &link,
         sockets: &sockets,
         pacing_clock,
     })?;
-    let kernel = Counters::read(&sockets).since(&before, sent.refusals);
+    let kernel = Counters::read(&link, &sockets).since(&before, sent.refusals);
     if sent.count == 0 {
         return Err(RunError::NothingSent);
     }
-    let tally = received
-        .seen
-        .order
-        .as_ref()
-        .map(|order| order.tally(sent.count));
+    let packets = packets(&received.seen.flows, &sent.by_flow);
     Ok(Figures {
         packet_size_bytes: options.packet_size as u64,
-        packets: Packets {
-            sent: sent.count,
-            received: received.seen.datagrams,
-            received_bytes: received.seen.bytes,
-            lost: tally.map_or(
-                sent.count.saturating_sub(received.seen.datagrams),
-                |tally| tally.lost,
-            ),
-            order: tally.map(|tally| OrderFigures {
-                reordered: tally.reordered,
-                duplicated: tally.duplicated,
-                too_late: tally.too_late,
-                foreign: tally.foreign,
-            }),
-        },
+        packets,
         stopwatch: stopwatch.name().to_owned(),
         stopwatch_caveat: stopwatch.caveat(),
         stopwatch_granularity_nanoseconds: stopwatch.granularity().as_nanos() as f64,
@@ -87,6 +75,31 @@ pub(super) fn run(options: &Options, receive_buffer: usize) -> Result<Figures, R
         pacer: sent.pacer,
         pacing_clock,
     })
+}
+
+/// What became of the datagrams of all flows.
+pub(super) fn packets(flows: &[FlowSeen], sent: &[u64]) -> Packets {
+    let mut packets = Packets::default();
+    for (flow, &sent) in flows.iter().zip(sent) {
+        let tally = flow.order.as_ref().map(|order| order.tally(sent));
+        packets.sent += sent;
+        packets.received += flow.datagrams;
+        packets.received_bytes += flow.bytes;
+        packets.buffers += flow.buffers;
+        packets.strays += flow.strays;
+        packets.lost += match &tally {
+            Some(tally) => tally.lost,
+            None => sent.saturating_sub(flow.datagrams),
+        };
+        if let Some(tally) = tally {
+            let order = packets.order.get_or_insert_default();
+            order.reordered += tally.reordered;
+            order.duplicated += tally.duplicated;
+            order.too_late += tally.too_late;
+            order.foreign += tally.foreign;
+        }
+    }
+    packets
 }
 
 fn reads_the_clock(options: &Options) -> bool {

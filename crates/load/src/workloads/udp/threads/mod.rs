@@ -14,7 +14,7 @@ use knobstat_sys::net::nap;
 
 use super::failure::{RunError, system};
 use super::figures::{ClockFigures, End};
-use super::flow::Sockets;
+use super::link::{Link, Sockets};
 use super::options::{Length, Options, Pacing};
 use super::placement::Placement;
 use super::receiver::Farewell;
@@ -31,6 +31,8 @@ pub(super) struct Setting<'a> {
     pub placement: Placement,
     /// What times it.
     pub stopwatch: &'a Stopwatch,
+    /// Where its two ends are.
+    pub link: &'a Link,
     /// What it goes over.
     pub sockets: &'a Sockets,
     /// How the pacing clock moves, where it is read at all.
@@ -46,7 +48,10 @@ struct Gate {
 impl Gate {
     /// Whether the run begins; it does not when the other thread could not get ready.
     fn pass(self) -> bool {
-        self.ready.send(()).is_ok() && self.go.recv().is_ok()
+        let said = self.ready.send(());
+        // Let go of: whoever waits for the other thread must hear when that one has failed.
+        drop(self.ready);
+        said.is_ok() && self.go.recv().is_ok()
     }
 }
 

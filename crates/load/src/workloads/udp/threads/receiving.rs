@@ -8,9 +8,11 @@ use knobstat_sys::topology::set_affinity;
 
 use super::super::failure::{RunError, system};
 use super::super::figures::End;
+use super::super::intake::Intake;
 use super::super::nap_policy::{Facts, NapPolicy};
 use super::super::options::ReceiverMethod;
-use super::super::receiver::{Farewell, NAP, Received, Receiver};
+use super::super::receiver::{Farewell, NAP, Progress, Received, Receiver, SILENCE};
+use super::super::seen::FlowSeen;
 use super::{Gate, Setting, end, median_nap};
 
 /// What the receiver came back with.
@@ -43,9 +45,10 @@ pub(super) fn receive(
         .map_err(system("the receiver cannot be kept on its CPU"))?;
     // A kernel that refuses this has longer naps, which are measured next.
     let _ = nap::shorten_timer_slack();
-    let nap = (options.receiver_method == ReceiverMethod::Napping).then(|| median_nap(NAP));
+    let nap = (options.receiver_method != ReceiverMethod::Blocking).then(|| median_nap(NAP));
+    let progress = Progress::default();
     let mut receiver = Receiver {
-        socket: &sockets.receiver,
+        sockets: &sockets.receivers,
         method: options.receiver_method,
         policy: NapPolicy::new(Facts {
             nap: nap.unwrap_or_default(),
@@ -59,16 +62,26 @@ pub(super) fn receive(
                 }),
             shares_cpu: placement.is_shared(),
         }),
-        packet_size: options.packet_size,
         stopwatch,
+        silence: SILENCE,
+        progress: &progress,
     };
-    let memory = receiver.memory();
+    let mut intake = Intake::new(
+        options.receiver_method,
+        options.packet_size,
+        options.flows,
+        false,
+    )
+    .map_err(system("this way of receiving cannot be had here"))?;
+    let flows = (0..options.flows)
+        .map(|_| FlowSeen::new(options.packet_size, options.first_number, None))
+        .collect();
     if !gate.pass() {
         return Ok(None);
     }
     let began = (stopwatch.read(), thread_cpu_time());
     let seen = receiver
-        .run(farewell, memory)
+        .run(farewell, &mut intake, Received::nothing(flows))
         .map_err(system("the receiver cannot receive"))?;
     Ok(Some(Heard {
         seen,

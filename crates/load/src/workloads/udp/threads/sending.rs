@@ -1,5 +1,6 @@
 //! The sender's thread: from its CPU to what it sent.
 
+use std::net::UdpSocket;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
@@ -11,16 +12,19 @@ use knobstat_sys::topology::set_affinity;
 use super::super::failure::{RunError, system};
 use super::super::figures::{End, Pacer, PacerKind};
 use super::super::options::{Length, Options, Pacing};
-use super::super::outlet::SocketOutlet;
+use super::super::outlet::{Flows, Outlet};
 use super::super::pacer::iperf2_2007::{microseconds_per_packet, packets_per_wait};
 use super::super::pacer::schedule::count_within;
 use super::super::sender::{self, Quota, Readings};
+use super::super::wire::Contents;
 use super::{Gate, Setting, end, median_nap};
 
 /// What the sender came back with.
 pub(in super::super) struct Sent {
     /// How many datagrams went.
     pub count: u64,
+    /// How many of them by each flow.
+    pub by_flow: Vec<u64>,
     /// When the first was about to go.
     pub began: Reading,
     /// When the last had gone.
@@ -46,16 +50,18 @@ pub(super) fn send(
         options,
         placement,
         stopwatch,
+        link,
         sockets,
         pacing_clock,
     } = setting;
+    link.sender
+        .enter()
+        .map_err(system("the sender's network namespace cannot be entered"))?;
     set_affinity(&[placement.sender]).map_err(system("the sender cannot be kept on its CPU"))?;
     let _ = nap::shorten_timer_slack();
-    let socket = sockets
-        .sender
-        .try_clone()
-        .map_err(system("the sender's socket cannot be shared"))?;
-    let mut outlet = SocketOutlet::new(socket, options)?;
+    let sockets: Result<Vec<_>, _> = sockets.senders.iter().map(UdpSocket::try_clone).collect();
+    let sockets = sockets.map_err(system("the sender's sockets cannot be shared"))?;
+    let mut outlet = Flows::open(sockets, options, Contents::default(), link.raw.as_ref())?;
     let mut readings = Readings {
         clock: options.pacing_clock,
         per_packet: options.clock_reads_per_packet,
@@ -113,7 +119,8 @@ pub(super) fn send(
         began: began.0,
         ended,
         end: end(placement.sender, stopwatch, began),
-        refusals: outlet.refusals,
+        refusals: outlet.refusals(),
+        by_flow: outlet.sent(),
         pacer: kind.map(|(asked_packets_per_second, kind)| Pacer {
             asked_packets_per_second,
             kind,
