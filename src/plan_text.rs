@@ -45,7 +45,7 @@ pub fn render(record: &Record, duration: &str) -> String {
     for (index, planned) in plan.treatments.iter().enumerate() {
         let _ = write!(text, "{:>5}  {}", index + 1, planned.treatment);
         if let Some(reason) = &planned.omitted {
-            let _ = write!(text, "  left out: {reason}");
+            let _ = write!(text, "  left out: {}", in_short(reason, &record.omitted));
         }
         text.push('\n');
     }
@@ -79,6 +79,16 @@ pub fn render(record: &Record, duration: &str) -> String {
         None => reachable(record),
     });
     text
+}
+
+/// Why a treatment is left out: the level alone where the list of levels has its reason.
+fn in_short<'r>(reason: &'r str, listed: &[Omission]) -> &'r str {
+    listed
+        .iter()
+        .map(|omission| format!("{}={}", omission.factor, omission.level))
+        .find(|level| reason.starts_with(&format!("{level}:")))
+        .and_then(|level| reason.get(..level.len()))
+        .unwrap_or(reason)
 }
 
 /// What is left out, by level, with what would make it available.

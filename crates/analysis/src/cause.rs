@@ -1,8 +1,10 @@
 //! Why a throughput is as it is, where the evidence of a run tells.
 //!
-//! The pacing loop of iperf 2.0 on a clock of step r sends N = r/T packets, T being the whole
-//! microseconds per packet at the asked rate, and then waits for a whole tick. What was counted is
-//! set beside what that predicts.
+//! The pacing loop of iperf 2.0, on a clock of step r that is longer than the T whole microseconds
+//! per packet at the asked rate, credits r/T packets and then waits for the next tick. What was
+//! counted is set beside what that predicts. Where a wait ends several ticks late, the loop owes
+//! as many times more: the machine was too busy for the pacer to be what limits. On a finer clock
+//! packets are paced one by one, or, where each takes longer than T, hardly ever.
 
 use knobstat_data::{Attempt, Treatment};
 
@@ -10,6 +12,12 @@ use crate::phrase;
 
 /// Counted and predicted packets per wait that agree this well confirm the prediction.
 const AGREES: f64 = 0.05;
+
+/// So many times more packets per wait than predicted tell of waits that end ticks late.
+const LATE: f64 = 1.5;
+
+/// So many packets per wait on a fine clock tell that most are late and wait for nothing.
+const HARDLY_EVER: f64 = 2.0;
 
 /// The mean of a piece of evidence over the accepted attempts of a treatment.
 fn mean(attempts: &[&Attempt], treatment: usize, key: &str) -> Option<f64> {
@@ -36,31 +44,68 @@ fn pacing(attempts: &[&Attempt], treatment: usize) -> Option<String> {
                 .to_owned(),
         );
     }
-    match (seen("pacer.packets_per_wait"), step) {
-        (Some(counted), Some(step)) if counted >= 2.0 => {
-            let predicted =
-                seen("pacer.packets_per_wait_predicted").map_or_else(String::new, |predicted| {
-                    let number = phrase::short(predicted, 4);
-                    if (counted - predicted).abs() <= AGREES * predicted {
-                        format!(", as N = r/T predicts ({number})")
-                    } else {
-                        format!(", where N = r/T predicts {number}")
-                    }
-                });
-            Some(format!(
-                "the pacing clock stands still between ticks, as jiffies do: the loop sends {} \
-                 packets, then waits for a whole {} tick{predicted}",
-                phrase::short(counted.round(), 4),
-                phrase::nanoseconds(step)
-            ))
+    let step = step?;
+    let sent = seen("pacer.packets_per_wait");
+    Some(if step <= per_packet * 1000.0 {
+        fine(step, per_packet, sent)
+    } else {
+        // Of what was sent between two waits, that which the formula speaks of.
+        let (verb, counted) = match seen("pacer.credited_per_wait") {
+            Some(credited) => ("credits", credited),
+            None => ("sends", sent?),
+        };
+        coarse(
+            step,
+            (verb, counted),
+            seen("pacer.packets_per_wait_predicted"),
+        )
+    })
+}
+
+/// What the loop does on a clock whose step is no longer than the time per packet.
+fn fine(step: f64, per_packet: f64, sent: Option<f64>) -> String {
+    let clock = format!(
+        "the pacing clock's step, {}, is finer than the {} us between packets",
+        phrase::nanoseconds(step),
+        phrase::short(per_packet, 3)
+    );
+    match sent {
+        Some(sent) if sent >= HARDLY_EVER => format!(
+            "{clock}, and most packets take longer than that: the loop waits only once in {} \
+             packets, and what shows is the cost of each",
+            phrase::short(sent, 3)
+        ),
+        _ => format!("{clock}, so that they are paced one by one"),
+    }
+}
+
+/// What the loop does on a clock that stands still for longer than the time per packet.
+fn coarse(step: f64, (verb, counted): (&str, f64), predicted: Option<f64>) -> String {
+    let tick = phrase::nanoseconds(step);
+    let number = phrase::short(counted.round(), 4);
+    let stands_still = "the pacing clock stands still between ticks, as jiffies do";
+    match predicted {
+        Some(predicted) if counted >= LATE * predicted => format!(
+            "{stands_still}, and the machine was too busy for the loop to limit the rate: a wait \
+             took about {} ticks of {tick} in place of one ({number} packets a wait, where r/T \
+             predicts {})",
+            phrase::short(counted / predicted, 2),
+            phrase::short(predicted, 4)
+        ),
+        predicted => {
+            let predicted = predicted.map_or_else(String::new, |predicted| {
+                let number = phrase::short(predicted, 4);
+                if (counted - predicted).abs() <= AGREES * predicted {
+                    format!(", as r/T predicts ({number})")
+                } else {
+                    format!(", where r/T predicts {number}")
+                }
+            });
+            format!(
+                "{stands_still}: the loop {verb} {number} packets, then waits for a whole {tick} \
+                 tick{predicted}"
+            )
         }
-        (_, Some(step)) if step <= per_packet * 1000.0 => Some(format!(
-            "the pacing clock's step, {}, is finer than the {} us between packets, so that they \
-             are paced one by one",
-            phrase::nanoseconds(step),
-            phrase::short(per_packet, 3)
-        )),
-        _ => None,
     }
 }
 
@@ -89,4 +134,41 @@ pub(crate) fn cause(
 /// Whether a cause already tells what this evidence shows.
 pub(crate) fn tells(key: &str) -> bool {
     key.starts_with("pacer.")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_fine_clock_never_waits_for_a_tick() {
+        let one_by_one = fine(20.0, 10.0, Some(1.0));
+        assert!(one_by_one.contains("20 ns, is finer than the 10 us"));
+        assert!(one_by_one.ends_with("paced one by one"));
+        let late = fine(20.0, 1.0, Some(45.0));
+        assert!(late.contains("waits only once in 45 packets"), "{late}");
+        for text in [one_by_one, late] {
+            assert!(!text.contains("stands still") && !text.contains("tick"));
+        }
+    }
+
+    #[test]
+    fn a_coarse_clock_is_set_beside_its_prediction() {
+        let as_predicted = coarse(4e6, ("credits", 1000.0), Some(1000.0));
+        assert!(
+            as_predicted.ends_with(
+                "the loop credits 1000 packets, then waits for a whole 4 ms tick, as r/T \
+                 predicts (1000)"
+            ),
+            "{as_predicted}"
+        );
+        let busy = coarse(4e6, ("credits", 3000.0), Some(1000.0));
+        assert!(busy.contains("too busy"), "{busy}");
+        assert!(
+            busy.contains("about 3 ticks of 4 ms in place of one"),
+            "{busy}"
+        );
+        let other = coarse(4e6, ("sends", 1200.0), Some(1000.0));
+        assert!(other.ends_with("where r/T predicts 1000"), "{other}");
+    }
 }

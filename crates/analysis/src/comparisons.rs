@@ -313,10 +313,20 @@ impl Family<'_> {
                 Some(both @ Censored::Both(..)) => Some(both.words()),
                 _ => None,
             },
-            also_differs: elsewhere::differing(&self.attempts, treatment, baseline, self.alpha)
-                .into_iter()
-                .filter(|found| cause.is_none() || !cause::tells(&found.key))
-                .collect(),
+            also_differs: elsewhere::foremost(
+                elsewhere::differing(
+                    &self.attempts,
+                    treatment,
+                    baseline,
+                    &elsewhere::Search {
+                        metric: estimate
+                            .map(|estimate| (estimate.treatment_mean, estimate.baseline_mean)),
+                        alpha: self.alpha,
+                        comparisons: self.size,
+                    },
+                ),
+                |key| cause.is_some() && cause::tells(key),
+            ),
             cause,
             differing: contrast.differing,
             differing_baseline: contrast.differing_baseline,

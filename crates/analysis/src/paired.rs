@@ -222,7 +222,7 @@ impl Estimate {
                     .scaled(100.0)
             }
             Method::PooledT | Method::Dunnett | Method::Tukey if self.shift == 0.0 => {
-                let of_a_mean = self.standard_error * self.standard_error / 2.0;
+                let of_a_mean = self.standard_error / std::f64::consts::SQRT_2;
                 ratio::relative_change_of_independent(
                     (self.treatment_mean, of_a_mean),
                     (self.baseline_mean, of_a_mean),

@@ -102,9 +102,7 @@ fn treatments_that_vary_unlike_each_other() {
     for (blocks, wild, sd) in [
         (5, "a", 2.0),
         (5, "a", 4.0),
-        (5, "b", 2.0),
         (5, "b", 4.0),
-        (8, "a", 2.0),
         (8, "b", 4.0),
     ] {
         let wild = format!("knob={wild}");

@@ -8,5 +8,4 @@ mod degenerate;
 mod error_rates;
 mod published;
 mod samples;
-mod samples;
 mod simultaneous;
