@@ -392,7 +392,7 @@ pub struct Compare {
     #[arg(long)]
     pub paired: bool,
     /// Differences smaller than this share of the baseline's mean do not matter.
-    #[arg(long, value_name = "PERCENT", value_parser = share)]
+    #[arg(long, value_name = "PERCENT", value_parser = share, allow_negative_numbers = true)]
     pub margin: Option<Ratio>,
     /// How sure all verdicts together must be.
     #[arg(long, value_name = "PERCENT", default_value = "95%", value_parser = share)]

@@ -7,6 +7,7 @@ mod bad_input;
 mod check;
 mod commands;
 mod compare;
+mod compare;
 mod documentation;
 mod durable;
 mod examples;

@@ -108,7 +108,7 @@ pub enum ArrangeError {
     },
 }
 
-/// Arranges sources for comparison. `select` keeps the series whose label has this text in it;
+/// Arranges sources for comparison. `select` keeps the series whose label has this text in it, of sources that have several;
 /// `baseline` names the source, or with a single source the label, that the others are compared with.
 ///
 /// # Errors
@@ -119,7 +119,8 @@ pub fn arrange(
     select: Option<&str>,
 ) -> Result<Arranged, ArrangeError> {
     if let Some(wanted) = select {
-        for source in &mut sources {
+        // A source with one series has nothing to select from.
+        for source in sources.iter_mut().filter(|source| source.series.len() > 1) {
             let present = labels(&source.series);
             source.series.retain(|series| series.label.contains(wanted));
             if source.series.is_empty() {
@@ -131,6 +132,10 @@ pub fn arrange(
             }
         }
     }
+    if sources.len() > 1 {
+        lead(&mut sources, baseline, |source| &source.name)?;
+        leave_out_common_folder(&mut sources);
+    }
     tell_apart(sources.iter_mut().map(|source| &mut source.name));
     let origins = sources
         .iter()
@@ -141,7 +146,6 @@ pub fn arrange(
         0 => return Err(ArrangeError::Nothing),
         1 => vec![within(sources.remove(0), baseline)?],
         _ => {
-            lead(&mut sources, baseline, |source| &source.name)?;
             if sources.iter().all(|source| source.series.len() == 1) {
                 vec![across(sources)?]
             } else {
@@ -358,6 +362,20 @@ fn lead<T>(
     Ok(())
 }
 
+/// Leaves the folder out of the names where all sources are in the same one.
+fn leave_out_common_folder(sources: &mut [Source]) {
+    let folder = |name: &str| name.rfind('/').map(|end| name[..=end].to_owned());
+    let Some(common) = sources.first().and_then(|source| folder(&source.name)) else {
+        return;
+    };
+    let shared = |source: &Source| folder(&source.name).as_ref() == Some(&common);
+    if sources.iter().all(shared) {
+        for source in sources {
+            source.name.drain(..common.len());
+        }
+    }
+}
+
 /// Numbers names that occur more than once.
 fn tell_apart<'a>(names: impl Iterator<Item = &'a mut String>) {
     let mut seen: std::collections::HashMap<String, usize> = std::collections::HashMap::new();
@@ -452,6 +470,18 @@ mod tests {
         let arranged = arrange(sources, Some("b"), None).unwrap();
         assert_eq!(names(&arranged.groups[0]), ["b", "a", "a (2)"]);
         assert_eq!(arranged.groups[0].at, "");
+    }
+
+    #[test]
+    fn a_folder_that_all_share_is_left_out() {
+        let of = |paths: [&str; 2], baseline| {
+            let sources = paths.map(|path| source(path, &["x"])).to_vec();
+            let arranged = arrange(sources, Some(baseline), None).unwrap();
+            names(&arranged.groups[0]).join(" ")
+        };
+        assert_eq!(of(["/data/a", "/data/b"], "/data/b"), "b a");
+        assert_eq!(of(["old/a", "new/a"], "new"), "new/a old/a");
+        assert_eq!(of(["a", "new/b"], "a"), "a new/b");
     }
 
     #[test]
