@@ -14,6 +14,11 @@ impl Machine {
     /// A machine of two CPUs with clock sources, a governor, turbo, idle states, SMT and
     /// transparent huge pages: an Intel desktop.
     pub fn desktop() -> Self {
+        Self::of_cpus(2)
+    }
+
+    /// The same with this many CPUs, all but the first with a switch.
+    pub fn of_cpus(cpus: u32) -> Self {
         let machine = Self {
             directory: tempfile::tempdir().expect("a temporary directory"),
         };
@@ -25,9 +30,12 @@ impl Machine {
         );
         let cpu = "sys/devices/system/cpu";
         for list in ["online", "possible", "present"] {
-            file(&format!("{cpu}/{list}"), "0-1\n");
+            file(&format!("{cpu}/{list}"), &format!("0-{}\n", cpus - 1));
         }
-        for number in 0..2 {
+        for number in 0..cpus {
+            if number > 0 {
+                file(&format!("{cpu}/cpu{number}/online"), "1\n");
+            }
             let policy = format!("{cpu}/cpufreq/policy{number}");
             file(&format!("{policy}/scaling_governor"), "powersave\n");
             file(

@@ -80,10 +80,11 @@ impl From<&ApplyError> for Refusal {
             ApplyError::Unknown { .. } => RefusalKind::Request,
             ApplyError::Journal(_) => RefusalKind::Disk,
             ApplyError::NotBegun => RefusalKind::Protocol,
+            // No later run would fare better: the experiment ends, and can be continued.
+            ApplyError::Unguarded => RefusalKind::Unguarded,
             ApplyError::Unavailable { .. }
             | ApplyError::Write { .. }
-            | ApplyError::NotInForce { .. }
-            | ApplyError::Unguarded => RefusalKind::Setting,
+            | ApplyError::NotInForce { .. } => RefusalKind::Setting,
         };
         let message = error.to_string();
         let remedy = match error {

@@ -84,7 +84,7 @@ impl From<&BeginError> for Refusal {
             BeginError::Busy(_) => RefusalKind::Busy,
             BeginError::LeftBehind(_) => RefusalKind::Restore,
             BeginError::Lock { .. } | BeginError::Journal(_) => RefusalKind::Disk,
-            BeginError::Guardian(_) => RefusalKind::Setting,
+            BeginError::Guardian(_) => RefusalKind::Unguarded,
         };
         refusal(kind, &error.to_string())
     }

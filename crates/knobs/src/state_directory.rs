@@ -14,6 +14,9 @@ use thiserror::Error;
 
 use crate::checksum::checksum;
 
+/// The variable that names another place for the state of laid-out roots.
+const STATE: &str = "KNOBSTAT_STATE";
+
 /// The directory of one root's state.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StateDirectory(PathBuf);
@@ -42,10 +45,18 @@ impl StateDirectory {
     /// The state directory of a root: beneath `/var/lib/knobstat` for root, and beneath
     /// `$XDG_STATE_HOME/knobstat` (by default `~/.local/state/knobstat`) for anybody else.
     ///
+    /// For a laid-out root `$KNOBSTAT_STATE` comes before both; the machine's own journal has one
+    /// place, where every process finds it whatever its environment is.
+    ///
     /// # Errors
     /// When no such place is known, or it would lie inside a laid-out root.
     pub fn of(root: &Root) -> Result<Self, StateDirectoryError> {
-        let base = if session::is_root() {
+        let told = env::var_os(STATE)
+            .map(PathBuf::from)
+            .filter(|told| !root.is_real() && told.is_absolute());
+        let base = if let Some(told) = told {
+            told
+        } else if session::is_root() {
             PathBuf::from("/var/lib/knobstat")
         } else {
             base_of(env::var_os("XDG_STATE_HOME"), env::var_os("HOME"))

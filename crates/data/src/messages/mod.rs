@@ -213,6 +213,8 @@ pub enum RefusalKind {
     Step,
     /// The other side does not keep to the conversation.
     Protocol,
+    /// Nobody would put the machine back: the guardian has ended, or cannot be started.
+    Unguarded,
 }
 
 /// A knob as `knobstat knobs` shows it.

@@ -8,6 +8,7 @@ use knobstat_data::messages::{Begin, Refusal, RefusalKind, Restoration};
 use knobstat_data::observation::{Attempt, Failure, Outcome, RunResult};
 use knobstat_data::words::{AttemptId, RunId, Setting, UnixTime};
 
+use super::cells::Cells;
 use super::conversation::{Answer, Conversation};
 use super::error::EngineError;
 use super::estimate::Pace;
@@ -217,7 +218,10 @@ impl Drive<'_, '_> {
                     Opened::Suspended => return Ok(Then::End(Finish::Suspended)),
                     Opened::Session(session) => {
                         let mut session = Conversation::new(session);
-                        session.describe(describe(&self.prepared.record.experiment)?)?;
+                        session.describe(describe(
+                            &self.prepared.record.experiment,
+                            &Cells::default(),
+                        )?)?;
                         session
                     }
                 }
@@ -461,6 +465,7 @@ fn is_of_the_run(kind: RefusalKind) -> bool {
         | RefusalKind::Restore
         | RefusalKind::Busy
         | RefusalKind::Disk
-        | RefusalKind::Protocol => false,
+        | RefusalKind::Protocol
+        | RefusalKind::Unguarded => false,
     }
 }

@@ -76,7 +76,7 @@ impl EngineError {
                 RefusalKind::Busy => 5,
                 RefusalKind::Missing => 127,
                 RefusalKind::NotExecutable => 126,
-                RefusalKind::Step | RefusalKind::Protocol => 1,
+                RefusalKind::Step | RefusalKind::Protocol | RefusalKind::Unguarded => 1,
             },
             Self::Store(error) => error.exit_code(),
             Self::RestoreUnknown(_) => 3,
