@@ -5,8 +5,8 @@ mod support;
 
 mod bad_input;
 mod check;
+mod coarse_clock;
 mod commands;
-mod compare;
 mod compare;
 mod documentation;
 mod durable;
@@ -17,3 +17,4 @@ mod put_back;
 mod silence;
 mod stopping;
 mod surveys;
+mod udp;

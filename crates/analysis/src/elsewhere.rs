@@ -78,6 +78,10 @@ pub struct EvidenceDifference {
     pub p_adjusted: f64,
 }
 
+/// Evidence on how the measuring went. It is no cause of anything, and each piece of it would
+/// make the others harder to tell from chance.
+const ON_THE_MEASURING: [&str; 5] = ["stopwatch.", "clock.", "evidence.", "harness.", "output."];
+
 /// Evidence of the accepted attempts of a treatment: block, key and scope to value.
 type Seen<'a> = BTreeMap<(&'a str, &'a str), BTreeMap<usize, (f64, &'a Unit)>>;
 
@@ -88,6 +92,13 @@ fn seen<'a>(attempts: &[&'a Attempt], treatment: usize) -> Seen<'a> {
             continue;
         }
         for evidence in &attempt.result.evidence {
+            let key = &evidence.key;
+            if ON_THE_MEASURING
+                .iter()
+                .any(|prefix| key.starts_with(prefix))
+            {
+                continue;
+            }
             if let Ok(value) = evidence.value
                 && value.is_finite()
             {

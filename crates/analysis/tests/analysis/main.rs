@@ -4,6 +4,7 @@
 mod support;
 
 mod caveats;
+mod clocks;
 mod degenerate;
 mod error_rates;
 mod published;
