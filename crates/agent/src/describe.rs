@@ -6,7 +6,7 @@ use std::ffi::OsStr;
 use std::path::Path;
 
 use knobstat_data::Machine;
-use knobstat_data::messages::{MissingProgram, Program};
+use knobstat_data::messages::{LackingCell, MissingProgram, Program, WantedWorkload};
 use knobstat_data::words::sha256;
 use knobstat_sys::root::Root;
 use knobstat_sys::spawn::{Lookup, find_program};
@@ -50,6 +50,27 @@ pub fn machine(root: &Root, stopwatch: String, workload_user: Option<String>) ->
             .map(|owner| owner.name.to_owned())
             .collect(),
     }
+}
+
+/// Those of a workload's sets of parameters that it cannot run with here.
+pub fn lacking_cells(wanted: &WantedWorkload) -> Vec<LackingCell> {
+    let Some(workload) = knobstat_load::workloads::find(&wanted.kind) else {
+        return Vec::new();
+    };
+    wanted
+        .cells
+        .iter()
+        .enumerate()
+        .filter_map(|(index, parameters)| {
+            let lack = workload.lacks(parameters)?;
+            Some(LackingCell {
+                index,
+                parameter: lack.parameter,
+                reason: lack.reason,
+                remedy: lack.remedy,
+            })
+        })
+        .collect()
 }
 
 /// Those of the programs that cannot be started.

@@ -89,6 +89,7 @@ impl Session {
             machine: describe::machine(&self.root, name, workload_user),
             settings,
             missing_programs: describe::missing_programs(&describe.programs),
+            lacking_cells: describe::lacking_cells(&describe.workload),
         })))
     }
 

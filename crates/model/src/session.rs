@@ -112,6 +112,7 @@ impl Session {
             settings,
             // The job stands for the command: none of its programs is started.
             missing_programs: Vec::new(),
+            lacking_cells: Vec::new(),
         }
     }
 

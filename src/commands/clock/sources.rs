@@ -166,6 +166,7 @@ fn begin(session: &mut dyn Session, levels: &[(Level, Availability)]) -> Result<
             own_knobs: Vec::new(),
             wanted,
             programs: Vec::new(),
+            workload: knobstat_data::messages::WantedWorkload::default(),
         }),
     )?;
     let Reply::Described(description) = described else {

@@ -66,7 +66,7 @@ pub enum Reply {
 }
 
 /// The beginning of a session.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Describe {
     /// Knobs that the experiment file declares.
     pub own_knobs: Vec<OwnKnob>,
@@ -75,6 +75,30 @@ pub struct Describe {
     /// The program that a command workload would start, in each treatment, for finding out
     /// before any setting is touched that one is missing.
     pub programs: Vec<Program>,
+    /// The workload and every set of parameters that it is to run with.
+    pub workload: WantedWorkload,
+}
+
+/// What a workload is to run with.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct WantedWorkload {
+    /// Its kind.
+    pub kind: String,
+    /// Different sets of parameters, of one or more treatments each.
+    pub cells: Vec<Parameters>,
+}
+
+/// A set of parameters that a workload cannot run with on this machine.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LackingCell {
+    /// Its place in [`WantedWorkload::cells`].
+    pub index: usize,
+    /// The parameter whose value cannot be had.
+    pub parameter: String,
+    /// Why, in one sentence.
+    pub reason: String,
+    /// What would make it available, in one sentence.
+    pub remedy: Option<String>,
 }
 
 /// A program that is going to be started.
@@ -106,6 +130,9 @@ pub struct Description {
     pub settings: Vec<SettingState>,
     /// Every program that cannot be started, with the reason.
     pub missing_programs: Vec<MissingProgram>,
+    /// The sets of parameters that the workload cannot run with here, in the order of the
+    /// request.
+    pub lacking_cells: Vec<LackingCell>,
 }
 
 /// Whether a setting can be had.

@@ -10,6 +10,7 @@ use knobstat_data::record::Omission;
 use knobstat_data::words::{ExperimentId, RequestId, Treatment};
 use knobstat_data::{Experiment, Machine, Record};
 
+use super::cells::Cells;
 use super::conversation::Conversation;
 use super::course::Course;
 use super::error::EngineError;
@@ -71,11 +72,13 @@ pub fn prepare<'t>(
         });
     };
     let mut session = Conversation::new(session);
-    let description = session.describe(describe(experiment)?)?;
+    let cells = Cells::of(experiment)?;
+    let description = session.describe(describe(experiment, &cells)?)?;
     if let Some(missing) = description.missing_programs.first() {
         return Err(EngineError::MissingProgram(missing.clone()));
     }
-    let lacking = lacking(&description.settings);
+    let mut lacking = lacking(&description.settings);
+    lacking.extend(cells.omissions(experiment, &description.lacking_cells));
     refuse_unavailable(experiment, &lacking)?;
 
     let request = RequestId::of(&experiment.canonical(), &description.machine.id);
@@ -86,7 +89,10 @@ pub fn prepare<'t>(
     let is_known = known.is_some();
     let mut record = match (known, store) {
         (Some(id), Some(store)) => store.record(&id)?,
-        _ => begin_record(&assignment, &description, request, lacking.clone(), world)?,
+        _ => {
+            let omitted = lacking.clone();
+            begin_record(&assignment, &description, &cells, request, omitted, world)?
+        }
     };
     if is_known {
         refuse_lost_levels(&record, lacking)?;
@@ -168,7 +174,7 @@ impl Prepared<'_> {
 }
 
 /// What a session on any boot of the experiment is asked first.
-pub(super) fn describe(experiment: &Experiment) -> Result<Describe, EngineError> {
+pub(super) fn describe(experiment: &Experiment, cells: &Cells) -> Result<Describe, EngineError> {
     let excluded = |treatment: &Treatment| {
         let mut partial = experiment.design.exclude.iter();
         partial.any(|partial| treatment.agrees_with(partial))
@@ -179,6 +185,7 @@ pub(super) fn describe(experiment: &Experiment) -> Result<Describe, EngineError>
         own_knobs: experiment.own_knobs.clone(),
         wanted: specify::wanted(experiment),
         programs: experiment.programs(&treatments)?,
+        workload: cells.wanted(&experiment.workload.kind),
     })
 }
 
@@ -235,6 +242,7 @@ fn refuse_lost_levels(record: &Record, lacking: Vec<Omission>) -> Result<(), Eng
 fn begin_record(
     assignment: &Assignment,
     description: &Description,
+    cells: &Cells,
     request: RequestId,
     omitted: Vec<Omission>,
     world: &mut dyn World,
@@ -250,6 +258,7 @@ fn begin_record(
         return Err(EngineError::AllExcluded);
     }
     plan.strike(&omitted);
+    cells.strike(&mut plan, &description.lacking_cells);
     if plan.participating().next().is_none() {
         return Err(EngineError::NothingLeft(omitted));
     }

@@ -8,8 +8,8 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use knobstat_data::messages::{
-    Availability, Description, MissingProgram, Refusal, RefusalKind, Reply, Request, Restoration,
-    RunSpec, SettingState,
+    Availability, Description, LackingCell, MissingProgram, Refusal, RefusalKind, Reply, Request,
+    Restoration, RunSpec, SettingState,
 };
 use knobstat_data::observation::{KnobReading, MetricValue, Outcome};
 use knobstat_data::words::{Level, Setting, UnixTime};
@@ -34,6 +34,7 @@ pub struct FakeMachine {
     pub lacking: Vec<Setting>,
     /// Programs that it lacks.
     pub missing: Vec<MissingProgram>,
+    pub lacking_cells: Vec<LackingCell>,
     /// What it says when everything is put back.
     pub restoration: Restoration,
     /// The kernel that it says it has.
@@ -127,6 +128,7 @@ impl Session for FakeSession {
                     })
                     .collect(),
                 missing_programs: machine.missing.clone(),
+                lacking_cells: machine.lacking_cells.clone(),
             })),
             Request::Begin(_) => Reply::Begun {
                 put_back: Vec::new(),

@@ -43,11 +43,28 @@ pub trait Workload: Sync {
     /// What a process that ended as it should have yielded. Pure.
     fn decode(&self, spec: &RunSpec, ended: &Ended) -> Yield;
 
+    /// What of its parameters cannot be had on this machine, found out without doing any work and
+    /// without changing anything; nothing where all can.
+    fn lacks(&self, _parameters: &Parameters) -> Option<Lacking> {
+        None
+    }
+
     /// The work itself, where this program does it: called in a process of its own. What it
     /// returns reaches [`Workload::decode`] through [`built_in::result`].
     fn work(&self) -> Option<Work> {
         None
     }
+}
+
+/// A parameter whose value cannot be had on this machine.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Lacking {
+    /// The parameter.
+    pub parameter: String,
+    /// Why, in one sentence.
+    pub reason: String,
+    /// What would make it available, in one sentence.
+    pub remedy: Option<String>,
 }
 
 /// The body of a built-in workload: parameters in, a result as JSON out, or a sentence on why it

@@ -41,7 +41,7 @@ pub(super) fn pair_addresses() -> [IpAddr; 3] {
 const SENDERS: (&str, [u8; 6]) = ("sender", [2, 0, 0, 0, 0, 1]);
 const RECEIVERS: (&str, [u8; 6]) = ("receiver", [2, 0, 0, 0, 0, 2]);
 /// The MTU of Ethernet.
-const PAIR_MTU: u32 = 1500;
+pub(super) const PAIR_MTU: u32 = 1500;
 
 /// One end.
 pub(super) struct Side {

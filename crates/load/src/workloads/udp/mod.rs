@@ -4,6 +4,7 @@
 //! The headline is what was received. The stopwatch is never the clock that the sender paces
 //! itself by, and who was the limit is part of every result.
 
+mod availability;
 mod decode;
 #[cfg(test)]
 mod decode_tests;
@@ -36,7 +37,7 @@ use knobstat_data::Parameters;
 use knobstat_data::messages::RunSpec;
 use knobstat_data::vocabulary::WorkloadSchema;
 
-use super::{Ended, Work, Workload, Yield, built_in};
+use super::{Ended, Lacking, Work, Workload, Yield, built_in};
 use crate::launch::Launch;
 use crate::parameters::ParameterError;
 
@@ -56,6 +57,10 @@ impl Workload for UdpWorkload {
 
     fn decode(&self, _spec: &RunSpec, ended: &Ended) -> Yield {
         decode::decode(ended)
+    }
+
+    fn lacks(&self, parameters: &Parameters) -> Option<Lacking> {
+        availability::lacks(parameters)
     }
 
     fn work(&self) -> Option<Work> {

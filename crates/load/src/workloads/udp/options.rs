@@ -107,6 +107,11 @@ impl Method {
         }
     }
 
+    /// Whether what it sends is never cut into fragments.
+    pub(super) fn goes_whole(self) -> bool {
+        matches!(self, Self::Gso | Self::TxRing | Self::AfXdp)
+    }
+
     /// Every way there is.
     const ALL: [Self; 6] = [
         Self::Send,

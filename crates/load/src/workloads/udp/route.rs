@@ -21,8 +21,7 @@ pub(super) fn find(options: &Options, link: &Link, sender: &UdpSocket) -> Result
     let mtu_bytes = u64::from(route_mtu(sender).map_err(system(unknown))?);
     let is_ipv4 = sender.local_addr().map_err(system(unknown))?.is_ipv4();
     let fragments_per_packet = fragments(options.packet_size as u64, mtu_bytes, is_ipv4);
-    let goes_whole = matches!(options.method, Method::Gso | Method::TxRing | Method::AfXdp);
-    if goes_whole && fragments_per_packet > 1 {
+    if options.method.goes_whole() && fragments_per_packet > 1 {
         return Err(RunError::TooLarge {
             method: options.method.word(),
             size: options.packet_size,
@@ -68,7 +67,7 @@ fn arrives_uncut(link: &Link) -> io::Result<bool> {
 }
 
 /// The largest payload that a route takes whole.
-fn most_unfragmented(mtu: u64, is_ipv4: bool) -> u64 {
+pub(super) fn most_unfragmented(mtu: u64, is_ipv4: bool) -> u64 {
     mtu.saturating_sub(UDP_HEADER + if is_ipv4 { 20 } else { 40 })
 }
 
@@ -77,7 +76,7 @@ const UDP_HEADER: u64 = 8;
 
 /// The packets that a datagram becomes on a route: each fragment carries a multiple of eight
 /// bytes of what follows the IP header (RFC 791, 3.2; RFC 8200, 4.5).
-pub(super) fn fragments(payload: u64, mtu: u64, is_ipv4: bool) -> u64 {
+fn fragments(payload: u64, mtu: u64, is_ipv4: bool) -> u64 {
     let (header, fragment_header) = if is_ipv4 { (20, 0) } else { (40, 8) };
     let carried = payload + UDP_HEADER;
     if carried + header <= mtu {
