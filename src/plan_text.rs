@@ -27,7 +27,7 @@ pub fn render(record: &Record, duration: &str) -> String {
     let at_most = if stop.is_some() { "at most " } else { "" };
     let _ = writeln!(
         text,
-        "{} treatments in {} blocks: {runs} runs{}, seed {}, {duration}",
+        "{} treatments in {at_most}{} blocks: {at_most}{runs} runs{}, seed {}, {duration}",
         if taking_part == plan.treatments.len() {
             taking_part.to_string()
         } else {

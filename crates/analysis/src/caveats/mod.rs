@@ -3,9 +3,10 @@
 //! A further kind is a file with a `check` and a line in [`CHECKS`].
 
 mod carry_over;
+mod course;
 mod design;
-mod drift;
 mod failures;
+mod few_blocks;
 mod limits;
 mod machine;
 mod omissions;
@@ -36,40 +37,18 @@ pub(crate) struct Context<'a> {
 /// A health check speaks when what it saw has at most this probability in a healthy experiment.
 const SURPRISING: f64 = 0.01;
 
-/// A value's distance from its treatment's mean, as a share of that mean.
-struct Residual {
-    sequence: u64,
-    share: f64,
-}
-
-/// What the treatments leave unexplained, in the order of execution.
-fn residuals(values: &[Vec<Observed>]) -> Vec<Residual> {
-    let mut residuals: Vec<Residual> = values
-        .iter()
-        .flat_map(|cell| {
-            let mean = cell.iter().map(|observed| observed.value).sum::<f64>() / cell.len() as f64;
-            cell.iter().map(move |observed| Residual {
-                sequence: observed.sequence,
-                share: (observed.value - mean) / mean.abs(),
-            })
-        })
-        .filter(|residual| residual.share.is_finite())
-        .collect();
-    residuals.sort_by_key(|residual| residual.sequence);
-    residuals
-}
-
 /// One check: the caveats that it finds.
 type Check = fn(&Context) -> Vec<Caveat>;
 
 /// Every check, in the order in which their caveats are printed.
-const CHECKS: [Check; 11] = [
+const CHECKS: [Check; 12] = [
     omissions::check,
     design::check,
     failures::check,
     limits::check,
     scale::check,
-    drift::check,
+    few_blocks::check,
+    course::check,
     carry_over::check,
     shape::check,
     taints::check,

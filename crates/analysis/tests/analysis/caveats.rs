@@ -57,6 +57,112 @@ fn drift_is_seen_and_does_no_harm_to_comparisons() {
 }
 
 #[test]
+fn a_jump_is_told_from_a_drift_and_its_place_is_named() {
+    let record = record(
+        bench("turbo"),
+        |place, _, _| {
+            if place < 30 { 0.0 } else { 10.0 }
+        },
+    );
+    assert_eq!(kinds(&record)[0], "jump");
+    let sentence = &analyse(&record).caveats[0].sentence;
+    assert!(
+        sentence.starts_with("From run 31 on wall was about "),
+        "{sentence}"
+    );
+}
+
+#[test]
+fn a_beginning_that_is_not_warm_is_seen() {
+    let record = record(
+        bench("turbo"),
+        |place, _, _| {
+            if place < 5 { 12.0 } else { 0.0 }
+        },
+    );
+    assert!(
+        kinds(&record).contains(&"not-warm"),
+        "{:?}",
+        analyse(&record).caveats
+    );
+    let caveats = analyse(&record).caveats;
+    let found = caveats.iter().find(|caveat| caveat.kind == "not-warm");
+    let sentence = &found.unwrap().sentence;
+    assert!(
+        sentence.starts_with("The first 5 runs have wall about"),
+        "{sentence}"
+    );
+}
+
+#[test]
+fn neighbours_that_resemble_each_other_are_seen() {
+    let mut random = Generator::from_seed(5);
+    let mut state = 0.0;
+    let record = record(bench("turbo").blocks(30), |_, _, _| {
+        state = 0.8 * state + 2.0 * random.normal();
+        state
+    });
+    let found = kinds(&record);
+    assert!(
+        found.contains(&"neighbours-alike") || found.contains(&"drift") || found.contains(&"jump"),
+        "{found:?}"
+    );
+    let alternating = |place: usize, _: &str, _: &str| if place % 2 == 0 { 4.0 } else { -4.0 };
+    let record = self::record(bench("turbo"), alternating);
+    assert!(kinds(&record).contains(&"neighbours-alike"));
+    let caveats = analyse(&record).caveats;
+    let found = caveats
+        .iter()
+        .find(|caveat| caveat.kind == "neighbours-alike");
+    assert!(
+        found
+            .unwrap()
+            .sentence
+            .contains("correlation with the next -0.")
+    );
+}
+
+#[test]
+fn too_few_blocks_are_said() {
+    let two = record(bench("turbo").blocks(2), |_, _, _| 0.0);
+    assert!(kinds(&two).contains(&"few-blocks"));
+}
+
+#[test]
+fn a_difference_finer_than_the_scale_is_said() {
+    // Whole seconds, read so often that an average tells less than a second.
+    let bench = Bench::new("coarse", &[("turbo", KNOB, &texts(&["a", "b"]))], wall());
+    let mut random = Generator::from_seed(3);
+    let record = bench.blocks(200).record(|treatment, _| {
+        let effect = if treatment.to_string() == "turbo=b" {
+            0.6
+        } else {
+            0.0
+        };
+        let value = (100.0 + effect + 1.2 * random.normal()).floor();
+        Some(yielded(&wall(), value))
+    });
+    assert!(kinds(&record).contains(&"finer-than-scale"));
+}
+
+#[test]
+fn in_health_the_checks_of_the_course_hardly_ever_speak() {
+    let course = ["not-warm", "drift", "jump", "neighbours-alike"];
+    let alarms = (0..200)
+        .filter(|seed| {
+            let mut random = Generator::from_seed(1000 + seed);
+            let mut bench = bench("turbo");
+            bench.seed = *seed;
+            let record = bench.record(|_, _| Some(yielded(&wall(), 100.0 + random.normal())));
+            kinds(&record).iter().any(|kind| course.contains(kind))
+        })
+        .count();
+    // Four checks at 1 in 100, and three standard errors.
+    println!("{alarms} of 200");
+    assert!(alarms <= 16, "{alarms} of 200");
+}
+
+#[test]
 fn what_one_run_hands_to_the_next_is_seen() {
     let after_b = |_, _: &str, before: &str| if before == "turbo=b" { 6.0 } else { 0.0 };
     assert!(kinds(&record(bench("turbo"), after_b)).contains(&"carry-over"));
