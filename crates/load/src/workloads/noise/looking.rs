@@ -203,7 +203,7 @@ mod tests {
         impl Watched for Back {
             fn now(&mut self) -> u64 {
                 self.0 += 1;
-                1_000 + 100 * self.0 - if self.0 % 7 == 0 { 600 } else { 0 }
+                1_000 + 100 * self.0 - if self.0.is_multiple_of(7) { 600 } else { 0 }
             }
             fn preemptions(&mut self) -> u64 {
                 0
