@@ -48,6 +48,7 @@ fn run(command: &str, place: &Place, machine: &Machine, id: &str) -> Result<(), 
         "git clone",
         "apt-get",
         "cargo build",
+        "cargo run --release -p",
     ];
     if elsewhere.iter().any(|prefix| command.starts_with(prefix)) {
         let file = command.split_whitespace().next().unwrap_or_default();
