@@ -18,6 +18,9 @@ const NARROWEST: usize = 40;
 /// Plots are no wider than this: ministat's width.
 const WIDEST: usize = 78;
 
+/// A line after a tab that stands for eight columns is no longer than this.
+const WIDEST_LINE: usize = 72;
+
 /// Plots of more sets than this show nothing.
 const MOST_IN_A_PLOT: usize = 9;
 
@@ -174,16 +177,19 @@ fn lines(comparison: &Comparison, findings: &Findings) -> String {
         );
     }
     if let Some(rank) = comparison.rank {
-        let _ = writeln!(
-            text,
-            "\t({}, p = {}; shifted by {})",
-            rank.name,
-            both(rank.p, rank.p_adjusted, comparison.family),
-            match Ends::of(rank.interval) {
-                Some(interval) => estimate(rank.shift, interval, ""),
-                None => significant(rank.shift, 3),
-            }
-        );
+        let shift = match Ends::of(rank.interval) {
+            Some(interval) => estimate(rank.shift, interval, ""),
+            None => significant(rank.shift, 3),
+        };
+        let p = both(rank.p, rank.p_adjusted, comparison.family);
+        let test = format!("({}, p = {p};", rank.name);
+        let shift = format!("shifted by {shift})");
+        let gap = if test.len() + shift.len() < WIDEST_LINE {
+            " "
+        } else {
+            "\n\t "
+        };
+        let _ = writeln!(text, "\t{test}{gap}{shift}");
     }
     text
 }
