@@ -35,7 +35,9 @@ pub(super) fn stirling_error(z: f64) -> f64 {
 
 /// The deviance `x ln(x/mean) + mean - x`, exact where x is near the mean.
 pub(super) fn deviance(x: f64, mean: f64) -> f64 {
-    if (x - mean).abs() >= 0.1 * (x + mean) {
+    // What is no number is not near anything, and a series of it would never end.
+    let is_near = (x - mean).abs() < 0.1 * (x + mean);
+    if !is_near {
         return x * libm::log(x / mean) + mean - x;
     }
     let ratio = (x - mean) / (x + mean);
@@ -68,4 +70,19 @@ pub(super) fn binomial(a: f64, b: f64, x: f64, y: f64) -> f64 {
 /// `x^a e^-x / Γ(a+1)`.
 pub(super) fn poisson(a: f64, x: f64) -> f64 {
     libm::exp(-stirling_error(a) - deviance(a, x)) / libm::sqrt(TWO_PI * a)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_no_number_ends_too() {
+        for (x, mean) in [(f64::NAN, 1.0), (1.0, f64::NAN), (f64::NAN, f64::NAN)] {
+            assert!(deviance(x, mean).is_nan());
+        }
+        assert!(binomial(f64::NAN, 1.0, 0.5, 0.5).is_nan());
+        assert!(poisson(3.0, f64::NAN).is_nan());
+        assert_eq!(deviance(2.0, 2.0), 0.0);
+    }
 }
