@@ -107,7 +107,8 @@ fn neighbours_that_resemble_each_other_are_seen() {
         found.contains(&"neighbours-alike") || found.contains(&"drift") || found.contains(&"jump"),
         "{found:?}"
     );
-    let alternating = |place: usize, _: &str, _: &str| if place % 2 == 0 { 4.0 } else { -4.0 };
+    let alternating =
+        |place: usize, _: &str, _: &str| if place.is_multiple_of(2) { 4.0 } else { -4.0 };
     let record = self::record(bench("turbo"), alternating);
     assert!(kinds(&record).contains(&"neighbours-alike"));
     let caveats = analyse(&record).caveats;
