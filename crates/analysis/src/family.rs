@@ -110,7 +110,7 @@ pub struct Adjusted {
 /// R/m, where R are found (Benjamini and Yekutieli 2005 on the intervals).
 ///
 /// For Dunnett's and Tukey's tests, which are not made of single p-values, Holm's procedure stands
-/// in here: see [`crate::simultaneous`].
+/// in here, as where the tests themselves cannot be made.
 pub fn adjust(p_values: &[Option<f64>], correction: Correction, alpha: f64) -> Vec<Adjusted> {
     let p_values: Vec<f64> = p_values.iter().map(|p| p.unwrap_or(1.0)).collect();
     let size = p_values.len() as f64;
