@@ -1,4 +1,4 @@
-//! Why a throughput is as it is, where the evidence of a run tells.
+//! Why a throughput or a time is as it is, where the evidence of a run tells.
 //!
 //! The pacing loop of iperf 2.0, on a clock of step r that is longer than the T whole microseconds
 //! per packet at the asked rate, credits r/T packets and then waits for the next tick. What was
@@ -109,14 +109,27 @@ fn coarse(step: f64, (verb, counted): (&str, f64), predicted: Option<f64>) -> St
     }
 }
 
+/// How long the idle cores kept the working one from its highest frequencies, in words: a
+/// package grants them by the number of cores awake. Only a simulated machine knows both figures.
+fn turbo(attempts: &[&Attempt], treatment: usize) -> Option<String> {
+    let awake = mean(attempts, treatment, "idle.awake")?;
+    let frequency = mean(attempts, treatment, "frequency.effective")?;
+    Some(format!(
+        "idle cores are awake for {} % of the time, and the working one is granted {} GHz on \
+         average",
+        phrase::significant(awake, 3),
+        phrase::significant(frequency / 1000.0, 3)
+    ))
+}
+
 /// The cause of a difference between two treatments, as far as the evidence tells.
 pub(crate) fn cause(
     attempts: &[&Attempt],
     treatment: (usize, &Treatment),
     baseline: (usize, &Treatment),
 ) -> Option<String> {
-    let of_treatment = pacing(attempts, treatment.0);
-    let of_baseline = pacing(attempts, baseline.0);
+    let of = |index| pacing(attempts, index).or_else(|| turbo(attempts, index));
+    let (of_treatment, of_baseline) = (of(treatment.0), of(baseline.0));
     let with = |levels: &Treatment, what: &str| format!("With {} {what}.", phrase::levels(levels));
     match (of_treatment, of_baseline) {
         (None, None) => None,
@@ -133,7 +146,7 @@ pub(crate) fn cause(
 
 /// Whether a cause already tells what this evidence shows.
 pub(crate) fn tells(key: &str) -> bool {
-    key.starts_with("pacer.")
+    key.starts_with("pacer.") || matches!(key, "idle.awake" | "frequency.effective")
 }
 
 #[cfg(test)]

@@ -3,6 +3,10 @@
 
 use knobstat_data::plan::Generator;
 
+/// Keeps the noise apart from the order of the runs, which is drawn by the same generator: an
+/// experiment and a machine may well have the same seed.
+const SALT: u64 = u64::from_be_bytes(*b"disturbs");
+
 /// The stream of one run.
 #[derive(Clone, Debug)]
 pub struct Random(Generator);
@@ -10,7 +14,7 @@ pub struct Random(Generator);
 impl Random {
     /// The stream of a run, by the machine's seed and the run's place in the order of execution.
     pub fn of_run(seed: u64, place: u64) -> Self {
-        Self(Generator::of_block(seed, place as usize))
+        Self(Generator::of_block(seed ^ SALT, place as usize))
     }
 
     /// A number from 0 to below 1, in steps of 2^-53.

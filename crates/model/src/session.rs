@@ -4,8 +4,8 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use knobstat_data::messages::{
-    Availability, Begin, Describe, Description, Refusal, RefusalKind, Reply, Request, Restoration,
-    RestoreFailure, RunSpec, SettingState,
+    Availability, Begin, Describe, Description, LackingCell, Refusal, RefusalKind, Reply, Request,
+    Restoration, RestoreFailure, RunSpec, SettingState, WantedWorkload,
 };
 use knobstat_data::observation::{KnobReading, Outcome, Settling, Taint};
 use knobstat_data::words::{Level, Setting, sha256};
@@ -112,7 +112,7 @@ impl Session {
             settings,
             // The job stands for the command: none of its programs is started.
             missing_programs: Vec::new(),
-            lacking_cells: Vec::new(),
+            lacking_cells: lacking_cells(machine, &describe.workload),
         }
     }
 
@@ -288,6 +288,24 @@ impl Session {
         self.begun = false;
         restoration
     }
+}
+
+/// Those of a workload's sets of parameters that the machine file has no figures for.
+fn lacking_cells(machine: &MachineFile, wanted: &WantedWorkload) -> Vec<LackingCell> {
+    wanted
+        .cells
+        .iter()
+        .enumerate()
+        .filter_map(|(index, parameters)| {
+            let lack = workloads::lacks(machine, &wanted.kind, parameters)?;
+            Some(LackingCell {
+                index,
+                parameter: lack.parameter.to_owned(),
+                reason: lack.reason,
+                remedy: lack.remedy,
+            })
+        })
+        .collect()
 }
 
 /// The knobs that are not as they were asked for, before or after the run, and whose doing it was.

@@ -15,7 +15,15 @@ pub(super) fn check(context: &Context) -> Vec<Caveat> {
                 .to_owned(),
         });
     }
-    if let Some(hypervisor) = &machine.virtualization {
+    if let Some(model) = machine.simulated() {
+        caveats.push(Caveat {
+            kind: "simulated-machine",
+            sentence: format!(
+                "The machine is simulated ({model}): a result says what follows from its machine \
+                 file, and nothing that was measured."
+            ),
+        });
+    } else if let Some(hypervisor) = &machine.virtualization {
         caveats.push(Caveat {
             kind: "virtual-machine",
             sentence: format!(

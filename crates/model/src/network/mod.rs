@@ -11,7 +11,7 @@ mod path;
 use thiserror::Error;
 
 use crate::clocks::Reading;
-use crate::machine::Network;
+use crate::machine::{Network, SendMethod};
 
 use pacer::{Counts, Iperf2, Schedule};
 pub use pacer::{Waits, microseconds_per_packet, packets_per_wait};
@@ -125,16 +125,20 @@ const MOST_DATAGRAMS: u64 = 500_000_000;
 /// The headers of a datagram within a packet: IPv4's 20 bytes and UDP's 8.
 const HEADERS: f64 = 28.0;
 
-/// Sends what is to be sent, paced and timed by this clock.
+/// What sending datagrams of so many bytes in this way costs.
 ///
 /// # Errors
-/// When the machine file does not say what it costs, or it would take too long to simulate.
-pub fn run(network: &Network, clock: Reading, load: &Load) -> Result<LinkRun, NetworkError> {
+/// When the machine file does not say, or they do not fit.
+pub fn costs<'n>(
+    network: &'n Network,
+    method: &str,
+    bytes: f64,
+) -> Result<&'n SendMethod, NetworkError> {
     let costs = network
         .methods
-        .get(&load.method)
+        .get(method)
         .ok_or_else(|| NetworkError::NoMethod {
-            method: load.method.clone(),
+            method: method.to_owned(),
             known: network
                 .methods
                 .keys()
@@ -143,12 +147,21 @@ pub fn run(network: &Network, clock: Reading, load: &Load) -> Result<LinkRun, Ne
                 .join(", "),
         })?;
     let mtu = network.link.mtu.value.0;
-    if load.bytes + HEADERS > mtu {
+    if bytes + HEADERS > mtu {
         return Err(NetworkError::TooLarge {
-            bytes: load.bytes as u64,
+            bytes: bytes as u64,
             mtu: mtu as u64,
         });
     }
+    Ok(costs)
+}
+
+/// Sends what is to be sent, paced and timed by this clock.
+///
+/// # Errors
+/// When the machine file does not say what it costs, or it would take too long to simulate.
+pub fn run(network: &Network, clock: Reading, load: &Load) -> Result<LinkRun, NetworkError> {
+    let costs = costs(network, &load.method, load.bytes)?;
     let send_cost = costs.per_packet.value.0 + costs.per_byte.value.0 * load.bytes;
     let mut sender = Sender {
         clock,

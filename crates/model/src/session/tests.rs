@@ -72,7 +72,7 @@ fn a_simulated_machine_says_that_it_is_one() {
             .map(|(knob, level)| Setting::new(knob, level))
             .to_vec(),
         programs: Vec::new(),
-            workload: knobstat_data::messages::WantedWorkload::default(),
+        workload: knobstat_data::messages::WantedWorkload::default(),
     });
     let Reply::Described(description) = session.answer(describe) else {
         panic!("no description");

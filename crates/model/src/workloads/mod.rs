@@ -1,16 +1,16 @@
 //! The workloads that a model can run: what a run of each yields.
 //!
-//! A further one is a file and a line in [`run`].
+//! A further one is a file and a line in [`run`] and in [`lacks`].
 
 mod command;
 mod udp;
 
 use std::time::Duration;
 
-use knobstat_data::Evidence;
 use knobstat_data::messages::RunSpec;
 use knobstat_data::observation::{Failure, MetricValue, Times};
 use knobstat_data::words::{Better, Metric, Unit};
+use knobstat_data::{Evidence, Parameters};
 
 use crate::machine::MachineFile;
 use crate::random::Random;
@@ -54,6 +54,30 @@ pub(crate) fn run(
             reason: "a model of a command writes nothing that it could be read from".to_owned(),
         }),
         _ => Ok(ran),
+    }
+}
+
+/// What a workload would need that the machine file does not have.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Lack {
+    /// The parameter that asks for it.
+    pub(crate) parameter: &'static str,
+    /// Why it cannot be had, in one sentence.
+    pub(crate) reason: String,
+    /// What would help.
+    pub(crate) remedy: Option<String>,
+}
+
+/// What a workload with these parameters would need that the machine file does not have.
+pub(crate) fn lacks(machine: &MachineFile, kind: &str, parameters: &Parameters) -> Option<Lack> {
+    match kind {
+        "command" => command::lacks(machine, parameters),
+        "udp" => udp::lacks(machine, parameters),
+        other => Some(Lack {
+            parameter: "kind",
+            reason: format!("a model cannot run the workload {other}"),
+            remedy: Some("it runs command and udp".to_owned()),
+        }),
     }
 }
 

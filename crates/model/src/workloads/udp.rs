@@ -1,12 +1,11 @@
 //! The workload `udp`: the sender, the link and the receiver of the machine file.
 
-use std::collections::BTreeMap;
-
+use knobstat_data::Parameters;
 use knobstat_data::messages::RunSpec;
 use knobstat_data::observation::{Failure, Limit, MetricValue};
 use knobstat_data::words::{Better, Metric, Unit, Value};
 
-use super::{STEP, Yield, cannot, seconds, times};
+use super::{Lack, STEP, Yield, cannot, seconds, times};
 use crate::clocks::Reading;
 use crate::evidence::Found;
 use crate::machine::MachineFile;
@@ -46,8 +45,45 @@ pub(super) fn run(
     })
 }
 
+pub(super) fn lacks(machine: &MachineFile, parameters: &Parameters) -> Option<Lack> {
+    let lack = |parameter, reason: String, remedy: &str| {
+        Some(Lack {
+            parameter,
+            reason,
+            remedy: Some(remedy.to_owned()),
+        })
+    };
+    let Some(network) = &machine.network else {
+        return lack(
+            "endpoints",
+            "the machine file has no [network] to send over".to_owned(),
+            "use another machine file",
+        );
+    };
+    if let Some(Value::Integer(flows)) = parameters.get("flows")
+        && *flows != 1
+    {
+        return lack(
+            "flows",
+            "a model has one flow".to_owned(),
+            "leave `flows` out",
+        );
+    }
+    let load = match Asked(parameters).load(1.0) {
+        Ok(load) => load,
+        Err(reason) => return lack("rate", reason, "see the documentation of `rate`"),
+    };
+    match network::costs(network, &load.method, load.bytes) {
+        Ok(_) => None,
+        Err(error @ network::NetworkError::NoMethod { .. }) => {
+            lack("method", error.to_string(), "leave that level out")
+        }
+        Err(error) => lack("packet_size", error.to_string(), "leave that level out"),
+    }
+}
+
 /// The parameters as they were asked for.
-struct Asked<'a>(&'a BTreeMap<String, Value>);
+struct Asked<'a>(&'a Parameters);
 
 impl Asked<'_> {
     fn text(&self, name: &str) -> Option<&str> {
