@@ -202,7 +202,7 @@ impl<V> OnThisMachine<'_, V> {
         let step = self.executor.steps.present();
         let executor = &*self.executor;
         let Measured { usage, harness, .. } = measured;
-        let mut found = usage::decode(usage, harness.after.peak_resident, executor.hz);
+        let mut found = usage::decode(usage, harness.after.usage.peak_resident, executor.hz);
         found.extend(executor.leader.decode());
         found.extend(harness::decode(harness));
         found.extend(clocks::decode(&against(

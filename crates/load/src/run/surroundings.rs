@@ -63,6 +63,7 @@ impl Surroundings {
         }
         environment.set(MARK, self.experiment.as_str());
         Ok(Place {
+            is_here: user.is_none() && directory == self.directory,
             user,
             directory,
             environment,
@@ -109,13 +110,15 @@ pub(super) struct Place {
     pub(super) user: Option<User>,
     pub(super) directory: PathBuf,
     pub(super) environment: Environment,
+    /// Whether a process is there without entering it, with the harness's own rights.
+    is_here: bool,
 }
 
 impl Place {
     /// The settings that every process of an experiment has.
     pub(super) fn settings<'a>(&self) -> Settings<'a> {
         Settings {
-            working_directory: Some(self.directory.clone()),
+            working_directory: (!self.is_here).then(|| self.directory.clone()),
             own_group: true,
             parent_death_signal: Some(SIGNAL_OF_PARENTS_DEATH),
             credentials: self.user.as_ref().map(|user| user.credentials.clone()),

@@ -10,7 +10,7 @@ use knobstat_sys::topology::current_cpu;
 
 use super::process::{Woken, end_group, sleep_until_end};
 use crate::evidence::clocks::Sighting;
-use crate::evidence::harness::Seen;
+use crate::evidence::harness::{Own, Seen};
 use crate::evidence::leader::Leader;
 use crate::evidence::{Moment, Samplers};
 
@@ -45,7 +45,7 @@ pub(super) struct Measured {
     pub(super) harness: Seen,
     /// The kernel's clocks at both ends.
     pub(super) sightings: [Sighting; 2],
-    /// How long it took to take the evidence on both sides.
+    /// How long it took to take the evidence on both sides, and to reap the process.
     pub(super) taking_evidence: Duration,
 }
 
@@ -87,7 +87,7 @@ pub(super) fn time(
     let taking = stopwatch.read();
     samplers.capture(Moment::Before);
     let cpu = current_cpu();
-    let before = Usage::of_this_thread();
+    let before = Own::now();
     let first = Sighting::now(stopwatch);
 
     let start = stopwatch.read();
@@ -104,18 +104,16 @@ pub(super) fn time(
 
     let second = Sighting::now(stopwatch);
     let clocks = second.clocks.since(first.clocks);
-    let after = Usage::of_this_thread();
+    let after = Own::now();
     if !ended {
         child.abandon();
         let reason = "it could not be ended, and is left to itself".to_owned();
         return Timed::without_measurement(HowTimed::NotStarted(reason));
     }
-    // What the scheduler says of a process is gone once it is reaped. The reading lies outside
-    // the timed window; the reaping is timed by itself and belongs to it.
+    // What the scheduler says of a process is gone once it is reaped. Reaping comes after the
+    // timed window: how long it takes depends on what was read of the process before.
     leader.capture(child.pid());
-    let reaping = stopwatch.read();
     let exited = child.wait();
-    let reaped = stopwatch.read();
     samplers.capture(Moment::After);
     let taken = stopwatch.read();
 
@@ -137,7 +135,7 @@ pub(super) fn time(
         measured: Some(Measured {
             times: Times {
                 stopwatch: stopwatch.name().to_owned(),
-                wall: stopwatch.between(start, end) + stopwatch.between(reaping, reaped),
+                wall: stopwatch.between(start, end),
                 monotonic: clocks.monotonic,
                 monotonic_raw: clocks.monotonic_raw,
                 boottime: clocks.boottime,
@@ -147,8 +145,7 @@ pub(super) fn time(
             harness: Seen { before, after, cpu },
             sightings: [first, second],
             taking_evidence: stopwatch.between(taking, first.after)
-                + stopwatch.between(second.before, reaping)
-                + stopwatch.between(reaped, taken),
+                + stopwatch.between(second.before, taken),
         }),
         notes: Vec::new(),
     }

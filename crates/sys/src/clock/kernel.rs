@@ -34,6 +34,11 @@ pub fn now(clock: Clock) -> Duration {
     duration(rustix::time::clock_gettime(clock.id()))
 }
 
+/// The CPU time that the calling thread has used, to this moment: CLOCK_THREAD_CPUTIME_ID.
+pub fn thread_cpu_time() -> Duration {
+    duration(rustix::time::clock_gettime(ClockId::ThreadCPUTime))
+}
+
 /// The resolution that clock_getres(2) claims. It tells the timers' resolution and not the
 /// clock's step: 1 ns even where the clock source ticks every 280 ns.
 pub fn reported_resolution(clock: Clock) -> Duration {
@@ -131,6 +136,12 @@ mod tests {
             assert!(step >= Duration::from_nanos(1));
         }
         assert!(reported_resolution(Clock::MonotonicCoarse) > Duration::from_micros(100));
+    }
+
+    #[test]
+    fn cpu_time_grows_with_every_reading() {
+        let before = thread_cpu_time();
+        assert!(thread_cpu_time() > before);
     }
 
     #[test]

@@ -18,7 +18,8 @@ mod vdso;
 
 pub use every::{CLOCK_IDS, ClockId};
 pub use kernel::{
-    Clock, ClockReadings, now, observed_step, reported_resolution, unix_time_milliseconds,
+    Clock, ClockReadings, now, observed_step, reported_resolution, thread_cpu_time,
+    unix_time_milliseconds,
 };
 pub use offset::Offset;
 pub use stopwatch::{CALIBRATION_INTERVAL, Reading, Reference, Stopwatch};

@@ -5,18 +5,22 @@ use std::io;
 use knobstat_data::Evidence;
 use knobstat_sys::perf::{Count, Counter, Event, Whose};
 
-use super::decode::{Counted, KINDS, decode};
+use super::decode::{CYCLES, Counted, FIRST_OF_KERNEL, KINDS, decode};
 use crate::evidence::{Moment, Sampler};
 
 /// What is counted, in the order of [`KINDS`].
 const EVENTS: [Event; KINDS.len()] = [
-    Event::TASK_CLOCK,
-    Event::MIGRATIONS,
     Event::CYCLES,
     Event::INSTRUCTIONS,
     Event::BRANCH_MISSES,
     Event::CACHE_MISSES,
+    Event::MIGRATIONS,
+    Event::TASK_CLOCK,
 ];
+
+/// Why what the kernel counts itself is left out where the processor counts nothing: every counter
+/// that a process inherits makes its start some microseconds longer, and both are known without.
+const ONLY_BESIDE_CYCLES: &str = "it is counted beside cycles alone, which are not counted here";
 
 /// The counters of one run.
 pub(in crate::evidence) struct PerformanceCounters([Slot; KINDS.len()]);
@@ -36,7 +40,7 @@ impl PerformanceCounters {
             event,
             whose: Some(Whose::Started),
             open: None,
-            outcome: Err(io::Error::from(io::ErrorKind::NotFound)),
+            outcome: Err(io::Error::other(ONLY_BESIDE_CYCLES)),
         }))
     }
 }
@@ -74,10 +78,12 @@ impl Slot {
 
 impl Sampler for PerformanceCounters {
     fn capture(&mut self, moment: Moment) {
-        for slot in &mut self.0 {
+        for index in 0..self.0.len() {
+            let is_of_use = index < FIRST_OF_KERNEL || self.0[CYCLES].open.is_some();
             match moment {
-                Moment::Before => slot.open(),
-                Moment::After => slot.close(),
+                Moment::Before if is_of_use => self.0[index].open(),
+                Moment::Before => {}
+                Moment::After => self.0[index].close(),
             }
         }
     }

@@ -7,17 +7,20 @@ use crate::evidence::evidence;
 
 /// The keys, and how many of what is counted make one of the unit.
 pub(super) const KINDS: [(&str, Unit, f64); 6] = [
-    ("perf.task_clock", Unit::SECONDS, 1e9),
-    ("perf.migrations", Unit::COUNT, 1.0),
     ("perf.cycles", Unit::COUNT, 1.0),
     ("perf.instructions", Unit::COUNT, 1.0),
     ("perf.branch_misses", Unit::COUNT, 1.0),
     ("perf.cache_misses", Unit::COUNT, 1.0),
+    ("perf.migrations", Unit::COUNT, 1.0),
+    ("perf.task_clock", Unit::SECONDS, 1e9),
 ];
 
 /// The places of two of them.
-const TASK_CLOCK: usize = 0;
-const CYCLES: usize = 2;
+pub(super) const CYCLES: usize = 0;
+const TASK_CLOCK: usize = 5;
+
+/// From here on it is the kernel that counts, on every machine.
+pub(super) const FIRST_OF_KERNEL: usize = 4;
 
 /// What one counter came to.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -114,8 +117,6 @@ mod tests {
     #[test]
     fn what_was_counted_for_half_the_time_is_scaled_and_says_so() {
         let decoded = decode([
-            count(100_000_000, 100),
-            count(3, 100),
             count(175_000_000, 50),
             count(0, 0),
             count(7, 100),
@@ -123,6 +124,8 @@ mod tests {
                 user_mode_only: false,
                 count: Err("a guest".to_owned()),
             },
+            count(3, 100),
+            count(100_000_000, 100),
         ]);
         assert_eq!(value(&decoded, "perf.task_clock"), Some(Ok(0.1)));
         assert_eq!(value(&decoded, "perf.migrations"), Some(Ok(3.0)));
@@ -144,12 +147,12 @@ mod tests {
             ..count(5, 100)
         };
         let decoded = decode([
-            count(100, 100),
-            count(0, 100),
             cycles,
             count(1, 100),
             count(1, 100),
             count(1, 100),
+            count(0, 100),
+            count(100, 100),
         ]);
         let cycles = decoded.iter().find(|one| one.key == "perf.cycles").unwrap();
         assert_eq!(cycles.scope, "run in user mode");

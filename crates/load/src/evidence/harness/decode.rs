@@ -1,6 +1,9 @@
 //! From the harness's own usage around the timed window to evidence.
 
+use std::time::Duration;
+
 use knobstat_data::{Evidence, Unit};
+use knobstat_sys::clock::thread_cpu_time;
 use knobstat_sys::spawn::Usage;
 
 use crate::evidence::evidence;
@@ -11,13 +14,32 @@ pub(in crate::evidence) const SWITCHES: &str = "harness.context_switches";
 /// The key of those that a process made by going to sleep: its wake-ups.
 pub(in crate::evidence) const VOLUNTARY_SWITCHES: &str = "harness.context_switches.voluntary";
 
+/// What the harness has used so far.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Own {
+    /// Everything but the CPU time, which is only brought up to date at the tick.
+    pub usage: Usage,
+    /// The CPU time, to this moment.
+    pub cpu: Duration,
+}
+
+impl Own {
+    /// Of the calling thread.
+    pub fn now() -> Self {
+        Self {
+            usage: Usage::of_this_thread(),
+            cpu: thread_cpu_time(),
+        }
+    }
+}
+
 /// The harness on both sides of the timed window.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Seen {
     /// What it had used before.
-    pub before: Usage,
+    pub before: Own,
     /// What it had used after.
-    pub after: Usage,
+    pub after: Own,
     /// The CPU that it was on when it started the process.
     pub cpu: Option<u32>,
 }
@@ -25,9 +47,10 @@ pub struct Seen {
 /// Evidence from both.
 pub fn decode(seen: &Seen) -> Vec<Evidence> {
     let Seen { before, after, cpu } = seen;
+    let used = after.cpu.saturating_sub(before.cpu);
+    let (before, after) = (&before.usage, &after.usage);
     let switches = |usage: &Usage| usage.voluntary_switches + usage.involuntary_switches;
     let switched = switches(after).saturating_sub(switches(before));
-    let used = after.cpu().saturating_sub(before.cpu());
     let slept = after
         .voluntary_switches
         .saturating_sub(before.voluntary_switches);
@@ -61,10 +84,18 @@ mod tests {
             involuntary_switches: 2,
             ..before
         };
-        let cpu = Some(1);
-        let decoded = decode(&Seen { before, after, cpu });
+        let own = |usage, microseconds| Own {
+            usage,
+            cpu: Duration::from_micros(microseconds),
+        };
+        let decoded = decode(&Seen {
+            before: own(before, 500),
+            after: own(after, 537),
+            cpu: Some(1),
+        });
         assert_eq!(decoded[0].value, Ok(3.0));
         assert_eq!(decoded[1].value, Ok(2.0));
+        assert_eq!(decoded[2].value, Ok(37e-6));
         assert_eq!(decoded[3].value, Ok(1.0));
     }
 }

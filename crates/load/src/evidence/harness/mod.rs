@@ -2,5 +2,5 @@
 
 mod decode;
 
+pub use decode::{Own, Seen, decode};
 pub(in crate::evidence) use decode::{SWITCHES, VOLUNTARY_SWITCHES};
-pub use decode::{Seen, decode};

@@ -1,0 +1,7 @@
+/* The shortest program: it ends. Linked statically, it needs no loader. */
+
+int
+main(void)
+{
+	return (0);
+}
