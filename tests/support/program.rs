@@ -32,7 +32,11 @@ impl Place {
 
     /// The program on the machine itself, whose settings it may not change.
     pub fn knobstat(&self) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_knobstat"));
+        // A shell has what it runs in the background ignore SIGINT, and nohup SIGHUP; the program
+        // respects that, so the tests begin with both as a terminal has them.
+        let mut command = Command::new("env");
+        command.arg("--default-signal=INT,HUP");
+        command.arg(env!("CARGO_BIN_EXE_knobstat"));
         command
             .env("KNOBSTAT_NO_KNOBS", "1")
             .env("KNOBSTAT_STORE", self.path().join("store.sqlite"))
