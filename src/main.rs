@@ -63,6 +63,7 @@ fn run(arguments: &Arguments) -> Result<ExitCode, Trouble> {
         Command::Export(export) => commands::export::run(export, global).map(done),
         Command::Import(import) => commands::import::run(import, global).map(done),
         Command::Knobs(knobs) => commands::knobs::run(knobs, &root()?).map(done),
+        Command::Udp(udp) => commands::udp::run(udp).map(done),
         Command::Clock(clock) => commands::clock::run(clock, &root()?).map(done),
         Command::Timer(timer) => commands::timer::run(timer).map(done),
         Command::Noise(noise) => commands::noise::run(noise).map(done),

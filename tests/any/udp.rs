@@ -1,6 +1,7 @@
 //! UDP through the program: levels that this machine or this way cannot take are left out with
 //! their reason, and a pair of namespaces serves whoever may have one.
 
+use crate::support::machine::Machine;
 use crate::support::program::{Place, output};
 
 /// A short experiment on these keys of the workload and these factors.
@@ -13,14 +14,14 @@ fn experiment(workload: &str, factors: &str) -> String {
 
 #[test]
 fn a_method_that_the_way_cannot_take_is_left_out_with_its_reason() {
-    let place = Place::new();
+    let (place, machine) = (Place::new(), Machine::desktop());
     let file = place.file(
         "method.toml",
         &experiment("", "method = [\"send\", \"sendmmsg\", \"tx_ring\"]"),
     );
     let report = output(
         place
-            .knobstat()
+            .knobstat_on(&machine)
             .args(["run", "--quiet", "--json"])
             .arg(file),
     )
@@ -40,7 +41,7 @@ fn a_method_that_the_way_cannot_take_is_left_out_with_its_reason() {
 
 #[test]
 fn a_cell_that_does_not_fit_is_left_out_and_its_levels_are_not() {
-    let place = Place::new();
+    let (place, machine) = (Place::new(), Machine::desktop());
     let file = place.file(
         "sizes.toml",
         &experiment(
@@ -50,7 +51,7 @@ fn a_cell_that_does_not_fit_is_left_out_and_its_levels_are_not() {
     );
     let report = output(
         place
-            .knobstat()
+            .knobstat_on(&machine)
             .args(["run", "--quiet", "--json"])
             .arg(file),
     )
@@ -65,18 +66,24 @@ fn a_cell_that_does_not_fit_is_left_out_and_its_levels_are_not() {
 
 #[test]
 fn a_workload_that_cannot_be_had_at_all_is_refused_before_anything_runs() {
-    let place = Place::new();
+    let (place, machine) = (Place::new(), Machine::desktop());
     let file = place.file(
         "frames.toml",
         &experiment("method = \"af_xdp\"", "packet_size = [64, 128]"),
     );
-    let ended = output(place.knobstat().args(["run", "--quiet"]).arg(file)).must_exit(2);
+    let ended = output(
+        place
+            .knobstat_on(&machine)
+            .args(["run", "--quiet"])
+            .arg(file),
+    )
+    .must_exit(2);
     assert!(ended.stderr().contains("veth"), "{}", ended.stderr());
 }
 
 #[test]
 fn a_pair_of_namespaces_carries_every_datagram() {
-    let place = Place::new();
+    let (place, machine) = (Place::new(), Machine::desktop());
     let file = place.file(
         "pair.toml",
         &experiment(
@@ -86,7 +93,7 @@ fn a_pair_of_namespaces_carries_every_datagram() {
     );
     let ended = output(
         place
-            .knobstat()
+            .knobstat_on(&machine)
             .args(["run", "--quiet", "--json"])
             .arg(file),
     );
@@ -103,4 +110,104 @@ fn a_pair_of_namespaces_carries_every_datagram() {
     for treatment in report["treatments"].as_array().expect("treatments") {
         assert_eq!(treatment["metrics"]["loss"]["max"], 0.0, "{treatment:#}");
     }
+}
+
+/// A receiver that serves so many senders, and where it listens.
+fn receiver(place: &Place, senders: u32) -> (std::process::Child, String) {
+    use std::io::{BufRead, BufReader};
+    let mut process = place
+        .knobstat()
+        .args([
+            "udp",
+            "recv",
+            "--bind",
+            "127.0.0.1",
+            "--port",
+            "0",
+            "--json",
+        ])
+        .args(["--senders", &senders.to_string()])
+        .stdout(std::process::Stdio::piped())
+        .spawn()
+        .expect("the receiver starts");
+    let mut line = String::new();
+    let output = process.stdout.as_mut().expect("its output");
+    BufReader::new(output).read_line(&mut line).expect("a line");
+    let event: serde_json::Value = serde_json::from_str(&line).expect("JSON");
+    let address = event["address"].as_str().expect("an address").to_owned();
+    (process, address)
+}
+
+#[test]
+fn two_ends_give_one_result_as_json_even_of_empty_intervals() {
+    let place = Place::new();
+    let (mut process, address) = receiver(&place, 2);
+    let json = output(
+        place
+            .knobstat()
+            .args(["udp", "send", &address, "--rate", "4", "--count", "3"])
+            .args(["--interval", "100ms", "--delays", "--json"]),
+    )
+    .must_exit(0)
+    .json();
+    assert_eq!(json["schema"], "knobstat.udp/1");
+    assert_eq!(
+        (&json["sent"], &json["received"], &json["lost"]),
+        (&3.into(), &3.into(), &0.into())
+    );
+    assert_eq!(json["gaps"]["count"], 2);
+    let intervals = json["intervals"].as_array().expect("intervals");
+    assert!(intervals.iter().any(|interval| interval["received"] == 0));
+    let small = output(
+        place
+            .knobstat()
+            .args(["udp", "send", &address, "--packet-size", "1"])
+            .args(["--count", "10", "--quiet", "--json"]),
+    )
+    .must_exit(0)
+    .json();
+    assert!(small["order"]["reordered"].is_null());
+    assert!(small["order"]["reason"].is_string());
+    assert!(small["gaps"]["nanoseconds"].is_null());
+    assert!(process.wait().expect("the receiver ends").success());
+}
+
+#[test]
+fn an_experiment_can_have_its_receiver_elsewhere() {
+    let (place, machine) = (Place::new(), Machine::desktop());
+    let (mut process, address) = receiver(&place, 4);
+    let endpoints = format!("endpoints = {{ receiver = \"{address}\" }}");
+    let file = place.file(
+        "elsewhere.toml",
+        &experiment(&endpoints, "packet_size = [64, 128]"),
+    );
+    let report = output(
+        place
+            .knobstat_on(&machine)
+            .args(["run", "--quiet", "--json"])
+            .arg(file),
+    )
+    .must_exit(0)
+    .json();
+    assert_eq!(
+        report["treatments"].as_array().expect("treatments").len(),
+        2
+    );
+    assert!(process.wait().expect("the receiver ends").success());
+}
+
+#[test]
+fn a_receiver_that_is_not_there_is_a_sentence() {
+    let place = Place::new();
+    let ended = output(
+        place
+            .knobstat()
+            .args(["udp", "send", "127.0.0.1:1", "--count", "1"]),
+    )
+    .must_exit(1);
+    assert!(
+        ended.stderr().contains("knobstat udp recv"),
+        "{}",
+        ended.stderr()
+    );
 }

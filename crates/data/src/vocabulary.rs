@@ -110,6 +110,9 @@ pub enum ParameterKind {
     Choice(&'static [&'static str]),
     /// One of the first words; the second are known but cannot be had yet, with the reason.
     ChoiceNotYet(&'static [&'static str], &'static [&'static str]),
+    /// One of these words, or a table of this one key with a text, as in
+    /// `{ receiver = "HOST:PORT" }`.
+    ChoiceOrNamed(&'static [&'static str], &'static str),
     /// Any text.
     Text,
     /// A command: a text, split as a shell splits words, or a list of words. Its value is a list

@@ -61,6 +61,7 @@ pub fn read_value(
         ParameterKind::Choice(words) => {
             values::word(value, words, &[]).map(|word| Value::Text(word.to_owned()))
         }
+        ParameterKind::ChoiceOrNamed(words, key) => named_or_choice(value, words, key),
         ParameterKind::ChoiceNotYet(words, later) => choice(value, words, later),
         ParameterKind::Text => values::line(value).map(Value::Text),
         ParameterKind::Command => return command(reader, subject, value, span, shell),
@@ -210,6 +211,27 @@ fn command(
         return None;
     }
     Some(Value::List(words.into_iter().map(Value::Text).collect()))
+}
+
+fn named_or_choice(value: &DeValue<'_>, words: &[&str], key: &str) -> Result<Value, Fault> {
+    let DeValue::Table(table) = value else {
+        return values::word(value, words, &[]).map(|word| Value::Text(word.to_owned()));
+    };
+    let mut entries = table.iter();
+    if let (Some((name, text)), None) = (entries.next(), entries.next())
+        && name.get_ref() == key
+    {
+        let text = values::line(text.get_ref())?;
+        return Ok(Value::Table([(key.to_owned(), Value::Text(text))].into()));
+    }
+    Err(Fault::new(
+        format!("must be a table of the one key `{key}`"),
+        "another table",
+        format!(
+            "write {{ {key} = \"…\" }}, or choose among {}",
+            suggest::listed(words.iter().copied())
+        ),
+    ))
 }
 
 fn choice(value: &DeValue<'_>, words: &[&str], later: &[&str]) -> Result<Value, Fault> {

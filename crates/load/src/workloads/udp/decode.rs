@@ -346,7 +346,7 @@ fn pacing(found: &mut Found, figures: &Figures) {
 fn notes(figures: &Figures, seen: &Seen) -> Vec<String> {
     let mut notes = Vec::new();
     notes.extend(seen.sentence());
-    if figures.sender.cpu == figures.receiver.cpu {
+    if !figures.receiver_elsewhere && figures.sender.cpu == figures.receiver.cpu {
         notes.push(format!(
             "sender and receiver shared CPU {}: each figure is one of both together",
             figures.sender.cpu

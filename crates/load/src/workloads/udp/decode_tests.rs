@@ -23,6 +23,7 @@ fn figures(at: &str, value: Value) -> Figures {
         "receiving_seconds": 0.01,
         "sender": { "cpu": 0, "cpu_nanoseconds": 1e7, "wall_nanoseconds": 1e7 },
         "receiver": { "cpu": 1, "cpu_nanoseconds": 2e6, "wall_nanoseconds": 1e7 },
+        "receiver_elsewhere": false,
         "waiting": {
             "nap_nanoseconds": 210_000.0, "naps": 40, "spinning": false,
             "asked_buffer_bytes": 4_194_304, "granted_buffer_bytes": 8_388_608,

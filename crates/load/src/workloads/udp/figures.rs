@@ -25,6 +25,8 @@ pub(super) struct Figures {
     pub sender: End,
     /// The receiver's CPU.
     pub receiver: End,
+    /// Whether the receiver is on another machine.
+    pub receiver_elsewhere: bool,
     /// How the receiver waited.
     pub waiting: Waiting,
     /// What the kernel counted.
@@ -145,6 +147,18 @@ pub(super) enum Class {
     C,
     /// Many go as one buffer that is never cut: not datagrams but buffers are moved.
     D,
+}
+
+impl Class {
+    /// Its letter.
+    pub(super) fn letter(self) -> char {
+        match self {
+            Self::A => 'A',
+            Self::B => 'B',
+            Self::C => 'C',
+            Self::D => 'D',
+        }
+    }
 }
 
 /// What the pacer did.

@@ -97,6 +97,20 @@ pub(super) struct Link {
 }
 
 impl Link {
+    /// The way to a receiver on another machine: nothing of it is made here.
+    pub(super) fn elsewhere() -> Self {
+        let side = || Side {
+            address: SocketAddr::new(IpAddr::V4(Ipv4Addr::UNSPECIFIED), 0),
+            namespace: None,
+        };
+        Self {
+            sender: side(),
+            receiver: side(),
+            raw: None,
+            interface: "",
+        }
+    }
+
     /// Makes the way, or finds the one that there is. A `veth` pair and its namespaces last as
     /// long as the link and its sockets do.
     ///
@@ -105,9 +119,9 @@ impl Link {
     /// # Errors
     /// When the kernel refuses the namespaces or the pair.
     pub(super) fn open(options: &Options) -> Result<Self, RunError> {
-        match options.endpoints {
+        match &options.endpoints {
             Endpoints::Veth => pair(options.bind),
-            Endpoints::Loopback => {
+            Endpoints::Loopback | Endpoints::Receiver(_) => {
                 let address = options.bind.unwrap_or(IpAddr::V4(Ipv4Addr::LOCALHOST));
                 let side = || Side {
                     address: SocketAddr::new(address, 0),

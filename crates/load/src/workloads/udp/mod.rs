@@ -9,6 +9,7 @@ mod decode;
 #[cfg(test)]
 mod decode_tests;
 mod delay;
+pub mod ends;
 mod failure;
 mod figures;
 mod intake;

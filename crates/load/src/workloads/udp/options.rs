@@ -73,6 +73,8 @@ pub(super) enum Endpoints {
     Loopback,
     /// In two network namespaces of this run, a pair of interfaces between them.
     Veth,
+    /// The receiver is `knobstat udp recv` at this host and port.
+    Receiver(String),
 }
 
 impl Method {
@@ -261,7 +263,19 @@ fn choice<T: Copy>(
 }
 
 fn endpoints(from: &Parameters) -> Result<Endpoints, ParameterError> {
-    const OFFERED: &str = "loopback or veth";
+    const OFFERED: &str = "loopback, veth or { receiver = \"HOST:PORT\" }";
+    if let Some(Value::Table(table)) = from.get("endpoints") {
+        return match table.get("receiver") {
+            Some(Value::Text(receiver)) if table.len() == 1 => {
+                Ok(Endpoints::Receiver(receiver.clone()))
+            }
+            _ => Err(ParameterError::unfit(
+                "endpoints",
+                OFFERED,
+                &Value::Table(table.clone()),
+            )),
+        };
+    }
     match word(from, "endpoints", "loopback")?.as_str() {
         "loopback" => Ok(Endpoints::Loopback),
         "veth" => Ok(Endpoints::Veth),
@@ -365,6 +379,7 @@ fn bind(from: &Parameters, endpoints: &Endpoints) -> Result<Option<IpAddr>, Para
     let fits = |address: &IpAddr| match endpoints {
         Endpoints::Loopback => address.is_loopback(),
         Endpoints::Veth => pair.contains(address),
+        Endpoints::Receiver(_) => true,
     };
     let address = bind.parse().ok().filter(fits);
     address.map(Some).ok_or_else(|| ParameterError {
@@ -376,6 +391,7 @@ fn bind(from: &Parameters, endpoints: &Endpoints) -> Result<Option<IpAddr>, Para
                 "\"any\" or one of the pair's addresses: {}",
                 pair.map(|address| address.to_string()).join(", ")
             ),
+            Endpoints::Receiver(_) => "\"any\" or an address of this machine".to_owned(),
         },
         found: format!("it is {bind:?}"),
     })

@@ -76,7 +76,7 @@ const UDP_HEADER: u64 = 8;
 
 /// The packets that a datagram becomes on a route: each fragment carries a multiple of eight
 /// bytes of what follows the IP header (RFC 791, 3.2; RFC 8200, 4.5).
-fn fragments(payload: u64, mtu: u64, is_ipv4: bool) -> u64 {
+pub(super) fn fragments(payload: u64, mtu: u64, is_ipv4: bool) -> u64 {
     let (header, fragment_header) = if is_ipv4 { (20, 0) } else { (40, 8) };
     let carried = payload + UDP_HEADER;
     if carried + header <= mtu {

@@ -63,7 +63,7 @@ const fn parameter(
 }
 
 use DefaultValue::{Absent, Written};
-use ParameterKind::{Choice, Duration, Integer, Rate, Size, Text};
+use ParameterKind::{Choice, ChoiceOrNamed, Duration, Integer, Rate, Size, Text};
 
 static PARAMETERS: &[ParameterSchema] = &[
     parameter(
@@ -92,10 +92,11 @@ static PARAMETERS: &[ParameterSchema] = &[
     ),
     parameter(
         "endpoints",
-        Choice(&["loopback", "veth"]),
+        ChoiceOrNamed(&["loopback", "veth"], "receiver"),
         Written("\"loopback\""),
         "Where the two ends are: both on the `loopback` interface, or on a pair of interfaces \
-         between two network namespaces that last as long as the run (`veth`).",
+         between two network namespaces that last as long as the run (`veth`), or the receiver is a `knobstat udp recv`: \
+         `{ receiver = \"HOST:PORT\" }`.",
     ),
     parameter(
         "rate",

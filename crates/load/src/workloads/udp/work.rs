@@ -7,14 +7,16 @@ use knobstat_sys::clock::Stopwatch;
 use knobstat_sys::net::PacingClock;
 use knobstat_sys::net::affinity::obtainable_cpus;
 
+use super::ends;
 use super::failure::{RunError, system};
 use super::figures::{ClockFigures, Figures, Packets, Waiting};
 use super::link::{Counters, Link, Sockets};
-use super::options::{Options, Pacing};
+use super::options::{Endpoints, Options, Pacing};
 use super::placement::Placement;
 use super::route;
 use super::seen::FlowSeen;
 use super::threads::{self, Setting};
+use super::wire::Contents;
 
 /// The receive buffer that a receiver should have: the kernel doubles what is asked for.
 pub(super) const RECEIVE_BUFFER: usize = 4 << 20;
@@ -24,6 +26,9 @@ pub(super) const RECEIVE_BUFFER: usize = 4 << 20;
 /// # Errors
 /// When it cannot be begun, or fails on the way.
 pub(super) fn run(options: &Options, receive_buffer: usize) -> Result<Figures, RunError> {
+    if let Endpoints::Receiver(receiver) = &options.endpoints {
+        return Ok(ends::figures(options, receiver)?);
+    }
     // First of all: a pair may take a user namespace, which a process with threads cannot enter.
     let link = Link::open(options)?;
     let allowed = obtainable_cpus().map_err(system("the CPUs of this process cannot be told"))?;
@@ -34,7 +39,7 @@ pub(super) fn run(options: &Options, receive_buffer: usize) -> Result<Figures, R
         Some(sender) => route::find(options, &link, sender)?,
         None => return Err(RunError::NothingSent),
     };
-    let pacing_clock = reads_the_clock(options).then(|| clock_figures(options.pacing_clock));
+    let pacing_clock = pacing_clock(options);
     let before = Counters::read(&link, &sockets);
     let (sent, received) = threads::let_go(Setting {
         options,
@@ -43,6 +48,7 @@ pub(super) fn run(options: &Options, receive_buffer: usize) -> Result<Figures, R
         link: &link,
         sockets: &sockets,
         pacing_clock,
+        contents: Contents::default(),
     })?;
     let kernel = Counters::read(&link, &sockets).since(&before, sent.refusals);
     if sent.count == 0 {
@@ -63,6 +69,7 @@ pub(super) fn run(options: &Options, receive_buffer: usize) -> Result<Figures, R
         }),
         sender: sent.end,
         receiver: received.end,
+        receiver_elsewhere: false,
         waiting: Waiting {
             nap_nanoseconds: received.nap.map(|nap| nap.as_nanos() as f64),
             naps: received.seen.naps,
@@ -100,6 +107,11 @@ pub(super) fn packets(flows: &[FlowSeen], sent: &[u64]) -> Packets {
         }
     }
     packets
+}
+
+/// How the pacing clock moves, where it is read at all.
+pub(super) fn pacing_clock(options: &Options) -> Option<ClockFigures> {
+    reads_the_clock(options).then(|| clock_figures(options.pacing_clock))
 }
 
 fn reads_the_clock(options: &Options) -> bool {

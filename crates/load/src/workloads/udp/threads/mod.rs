@@ -6,7 +6,7 @@ mod sending;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use knobstat_sys::clock::{Reading, Stopwatch};
 use knobstat_sys::net::affinity::thread_cpu_time;
@@ -18,6 +18,7 @@ use super::link::{Link, Sockets};
 use super::options::{Length, Options, Pacing};
 use super::placement::Placement;
 use super::receiver::Farewell;
+use super::wire::Contents;
 
 pub(super) use receiving::Heard;
 pub(super) use sending::Sent;
@@ -37,6 +38,8 @@ pub(super) struct Setting<'a> {
     pub sockets: &'a Sockets,
     /// How the pacing clock moves, where it is read at all.
     pub pacing_clock: Option<ClockFigures>,
+    /// What is written into datagrams.
+    pub contents: Contents,
 }
 
 /// A thread's end of the start: it says that it is ready, and waits to be let go.
@@ -121,6 +124,56 @@ pub(super) fn let_go(setting: Setting) -> Result<(Sent, Heard), RunError> {
     })
 }
 
+/// Lets the sender go, the receiver being elsewhere; does something `every` so often meanwhile.
+///
+/// # Errors
+/// When it cannot get ready, or fails on the way.
+pub(super) fn send_alone(
+    setting: Setting,
+    every: Option<Duration>,
+    mut meanwhile: impl FnMut(),
+) -> Result<Sent, RunError> {
+    let stop = &AtomicBool::new(false);
+    let (ready, readiness) = mpsc::channel();
+    let (go, wait) = mpsc::channel();
+    let (done, finished) = mpsc::channel::<()>();
+    thread::scope(|scope| {
+        let gate = Gate { ready, go: wait };
+        let sender = move || {
+            let sent = sending::send(setting, gate, stop);
+            drop(done);
+            sent
+        };
+        let sender = thread::Builder::new()
+            .spawn_scoped(scope, sender)
+            .map_err(system("the sender's thread cannot be started"))?;
+        if readiness.recv().is_ok() {
+            // A sender that has failed meanwhile says so when it is joined.
+            let _ = go.send(());
+            let end = setting.time_limit().map(|limit| Instant::now() + limit);
+            loop {
+                let left = end.map(|end| end.saturating_duration_since(Instant::now()));
+                if left == Some(Duration::ZERO) {
+                    break;
+                }
+                let next = [left, every].into_iter().flatten().min();
+                let ended = match next {
+                    None => finished.recv().map_err(|_| RecvTimeoutError::Disconnected),
+                    Some(next) => finished.recv_timeout(next),
+                };
+                match ended {
+                    Err(RecvTimeoutError::Timeout) => meanwhile(),
+                    Ok(()) | Err(RecvTimeoutError::Disconnected) => break,
+                }
+            }
+            stop.store(true, Ordering::Relaxed);
+        }
+        drop(go);
+        let sent = sender.join().map_err(|_| RunError::Defect("sender"))??;
+        sent.ok_or(RunError::Defect("sender"))
+    })
+}
+
 /// Sleeps until the time is over, or the sender is done by itself.
 fn sleep_until_over(setting: Setting, finished: &mpsc::Receiver<()>) {
     // Nothing is ever sent: the sender drops its end when it is done.
@@ -164,7 +217,7 @@ fn end(cpu: u32, stopwatch: &Stopwatch, (wall, cpu_time): (Reading, Duration)) -
 }
 
 /// The median length of a few naps of this thread.
-fn median_nap(asked: Duration) -> Duration {
+pub(super) fn median_nap(asked: Duration) -> Duration {
     let mut naps = [Duration::ZERO; 9];
     nap::measure(asked, &mut naps);
     naps.sort_unstable();

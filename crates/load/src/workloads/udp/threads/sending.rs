@@ -16,7 +16,6 @@ use super::super::outlet::{Flows, Outlet};
 use super::super::pacer::iperf2_2007::{microseconds_per_packet, packets_per_wait};
 use super::super::pacer::schedule::count_within;
 use super::super::sender::{self, Quota, Readings};
-use super::super::wire::Contents;
 use super::{Gate, Setting, end, median_nap};
 
 /// What the sender came back with.
@@ -53,6 +52,7 @@ pub(super) fn send(
         link,
         sockets,
         pacing_clock,
+        contents,
     } = setting;
     link.sender
         .enter()
@@ -61,7 +61,7 @@ pub(super) fn send(
     let _ = nap::shorten_timer_slack();
     let sockets: Result<Vec<_>, _> = sockets.senders.iter().map(UdpSocket::try_clone).collect();
     let sockets = sockets.map_err(system("the sender's sockets cannot be shared"))?;
-    let mut outlet = Flows::open(sockets, options, Contents::default(), link.raw.as_ref())?;
+    let mut outlet = Flows::open(sockets, options, contents, link.raw.as_ref())?;
     let mut readings = Readings {
         clock: options.pacing_clock,
         per_packet: options.clock_reads_per_packet,

@@ -1,0 +1,291 @@
+//! What the two ends say to each other over their control connection: frames of JSON, every
+//! length checked before anything is allocated for it.
+
+use std::io::{self, Read, Write};
+
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
+
+use super::super::figures::{End, OrderFigures};
+use crate::histogram::{Bucket, Histogram};
+
+/// The version of the conversation.
+pub(super) const VERSION: u32 = 1;
+
+/// The most that a sender has to say at once.
+pub(super) const FROM_SENDER: usize = 4 << 10;
+
+/// The most that a receiver has to say at once: its result with two histograms.
+pub(super) const FROM_RECEIVER: usize = 1 << 20;
+
+/// A number that nobody can guess.
+pub(super) type Nonce = [u8; 16];
+
+/// One thing said.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) enum Message {
+    /// The sender's first word.
+    Hello { version: u32, nonce: Nonce },
+    /// The receiver's answer, to be proved against where it has a token.
+    Challenge { nonce: Nonce, needs_token: bool },
+    /// What the sender is going to do.
+    Start(Start),
+    /// The receiver will not have it.
+    Refused { reason: String },
+    /// It will: a port for each flow, and the cookie by which each introduces itself there.
+    Accepted {
+        cookie: Nonce,
+        ports: Vec<u16>,
+        granted_buffer: u64,
+    },
+    /// Every flow has introduced itself.
+    Bound,
+    /// The datagrams begin; the receiver's clock is ahead by so many nanoseconds.
+    Begin { offset: i64 },
+    /// The receiver counts.
+    Counting,
+    /// What has come so far.
+    SoFar { datagrams: u64, bytes: u64 },
+    /// The sender is done: so many of each flow.
+    Done { sent: Vec<u64> },
+    /// What became of them.
+    Outcome(Box<Outcome>),
+}
+
+/// What the sender is going to do.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) struct Start {
+    /// That it knows the token, where the receiver has one.
+    pub proof: Option<[u8; 32]>,
+    pub packet_size: usize,
+    pub flows: usize,
+    pub first_number: u64,
+    pub receiver_method: String,
+    /// The most datagrams a second that may come.
+    pub packets_per_second: f64,
+    /// Whether gaps and delays are to be taken by the kernel's times of arrival.
+    pub delays: bool,
+    /// How often what has come so far is to be told, in milliseconds; never where absent.
+    pub interval_milliseconds: Option<u64>,
+}
+
+/// What the receiver saw.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(in super::super) struct Outcome {
+    pub received: u64,
+    pub received_bytes: u64,
+    pub lost: u64,
+    pub buffers: u64,
+    pub strays: u64,
+    pub order: Option<OrderFigures>,
+    /// From the first datagrams to the last; absent where nothing came.
+    pub seconds: Option<f64>,
+    pub receiver: End,
+    pub nap_nanoseconds: Option<f64>,
+    pub naps: u64,
+    pub spinning: bool,
+    pub granted_buffer_bytes: u64,
+    pub socket_drops: Option<u64>,
+    pub receive_buffer_errors: Option<u64>,
+    pub fragments: Option<u64>,
+    pub reassembly_failures: Option<u64>,
+    /// Nanoseconds from one arrival to the next, where times were asked for.
+    pub gaps: Option<Buckets>,
+    /// Nanoseconds from sending to arrival.
+    pub one_way: Option<Buckets>,
+    /// Arrivals that seemed to come before their sending.
+    pub before_sent: u64,
+}
+
+/// A histogram: the lowest value of each bucket that is not empty, and its count.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Buckets(pub Vec<(u64, u64)>);
+
+impl Buckets {
+    /// Those of a histogram.
+    pub(in super::super) fn of(histogram: &Histogram) -> Self {
+        let filled = |bucket: Bucket| (bucket.count > 0).then_some((bucket.from, bucket.count));
+        Self(histogram.buckets().filter_map(filled).collect())
+    }
+
+    /// How many values there are.
+    pub fn total(&self) -> u64 {
+        self.0
+            .iter()
+            .fold(0, |total, (_, count)| total.saturating_add(*count))
+    }
+
+    /// The value that this share (0 to 1) of the values do not exceed; absent where there is
+    /// none.
+    pub fn quantile(&self, share: f64) -> Option<u64> {
+        let rank = ((self.total() as f64 * share).ceil() as u64).max(1);
+        let mut counted = 0u64;
+        self.0
+            .iter()
+            .find(|(_, count)| {
+                counted = counted.saturating_add(*count);
+                counted >= rank
+            })
+            .map(|(value, _)| *value)
+    }
+}
+
+/// Why a message could not be had.
+#[derive(Debug, Error)]
+pub enum MessageError {
+    /// The connection failed.
+    #[error("the control connection failed ({0})")]
+    Connection(#[from] io::Error),
+    /// The other side speaks something else.
+    #[error("the other side does not speak knobstat's protocol; is the port right?")]
+    Foreign,
+    /// It claims to have more to say than it may.
+    #[error("the other side claims a message of {claimed} bytes, more than the {most} allowed")]
+    TooLong {
+        /// The length that it claims.
+        claimed: u64,
+        /// The most that it may have.
+        most: usize,
+    },
+    /// What it says makes no sense.
+    #[error("a control message cannot be read ({0}); use the same knobstat on both sides")]
+    Unreadable(#[from] serde_json::Error),
+}
+
+const MAGIC: [u8; 4] = *b"knu1";
+
+/// Says something.
+///
+/// # Errors
+/// When the connection fails.
+pub(super) fn write(stream: &mut impl Write, message: &Message) -> Result<(), MessageError> {
+    let body = serde_json::to_vec(message)?;
+    let length = u32::try_from(body.len()).map_err(|_| MessageError::Foreign)?;
+    let mut frame = Vec::with_capacity(8 + body.len());
+    frame.extend(MAGIC);
+    frame.extend(length.to_be_bytes());
+    frame.extend(body);
+    stream.write_all(&frame)?;
+    Ok(stream.flush()?)
+}
+
+/// Hears something of at most so many bytes.
+///
+/// # Errors
+/// When the connection fails or ends, or what comes is no message.
+pub(super) fn read(stream: &mut impl Read, most: usize) -> Result<Message, MessageError> {
+    let mut head = [0; 8];
+    stream.read_exact(&mut head)?;
+    let (magic, length) = head.split_at(4);
+    if magic != MAGIC {
+        return Err(MessageError::Foreign);
+    }
+    let length = length
+        .iter()
+        .fold(0u64, |length, byte| length << 8 | u64::from(*byte));
+    if length > most as u64 {
+        return Err(MessageError::TooLong {
+            claimed: length,
+            most,
+        });
+    }
+    // What arrives decides how much is held, not what is claimed.
+    let mut body = Vec::with_capacity((length as usize).min(1 << 10));
+    stream.take(length).read_to_end(&mut body)?;
+    if (body.len() as u64) < length {
+        return Err(io::Error::from(io::ErrorKind::UnexpectedEof).into());
+    }
+    Ok(serde_json::from_slice(&body)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn hello() -> Message {
+        Message::Hello {
+            version: VERSION,
+            nonce: [7; 16],
+        }
+    }
+
+    #[test]
+    fn what_is_said_is_heard() {
+        let mut bytes = Vec::new();
+        write(&mut bytes, &hello()).unwrap();
+        assert_eq!(read(&mut bytes.as_slice(), FROM_SENDER).unwrap(), hello());
+    }
+
+    #[test]
+    fn a_claim_of_four_gigabytes_is_refused_before_anything_is_held() {
+        let mut bytes = MAGIC.to_vec();
+        bytes.extend(u32::MAX.to_be_bytes());
+        let refused = read(&mut bytes.as_slice(), FROM_RECEIVER).unwrap_err();
+        assert!(matches!(refused, MessageError::TooLong { .. }), "{refused}");
+    }
+
+    #[test]
+    fn bytes_that_were_changed_anywhere_are_read_or_refused_and_never_more() {
+        let seed = 20_070_801u64;
+        println!("seed {seed}");
+        let rounds = if std::env::var_os("KNOBSTAT_LONG").is_some() {
+            2_000_000
+        } else {
+            100_000
+        };
+        let mut random = seed;
+        let mut next = move || {
+            // xorshift64*.
+            random ^= random >> 12;
+            random ^= random << 25;
+            random ^= random >> 27;
+            random.wrapping_mul(0x2545_f491_4f6c_dd1d)
+        };
+        let mut sound = Vec::new();
+        write(&mut sound, &hello()).unwrap();
+        let start = Message::Start(Start {
+            proof: Some([1; 32]),
+            packet_size: 64,
+            flows: 2,
+            first_number: 0,
+            receiver_method: "napping".to_owned(),
+            packets_per_second: 1e5,
+            delays: true,
+            interval_milliseconds: None,
+        });
+        let mut other = Vec::new();
+        write(&mut other, &start).unwrap();
+        let mut understood = 0;
+        for _ in 0..rounds {
+            let mut bytes = if next() % 2 == 0 {
+                sound.clone()
+            } else {
+                other.clone()
+            };
+            for _ in 0..1 + next() % 3 {
+                let place = (next() % bytes.len() as u64) as usize;
+                match next() % 3 {
+                    0 => bytes[place] = next() as u8,
+                    1 => bytes.truncate(place.max(1)),
+                    _ => bytes.insert(place, next() as u8),
+                }
+            }
+            understood += u32::from(read(&mut bytes.as_slice(), FROM_SENDER).is_ok());
+        }
+        assert!(understood < rounds);
+    }
+
+    #[test]
+    fn quantiles_of_buckets_are_those_of_the_histogram() {
+        let mut histogram = Histogram::new(8);
+        (0..1000).for_each(|value| histogram.record(value));
+        let buckets = Buckets::of(&histogram);
+        assert_eq!(buckets.total(), 1000);
+        for share in [0.0, 0.5, 0.99, 1.0] {
+            assert_eq!(buckets.quantile(share), histogram.quantile(share));
+        }
+        assert_eq!(Buckets::default().quantile(0.5), None);
+        assert_eq!(Buckets(vec![(1, u64::MAX), (2, 5)]).quantile(1.0), Some(1));
+    }
+}

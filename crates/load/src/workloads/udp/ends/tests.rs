@@ -1,0 +1,299 @@
+//! Both ends on this machine: a receiver in a thread, and senders of every kind, strangers
+//! included.
+
+use std::io::{Read, Write};
+use std::net::{SocketAddr, TcpStream, UdpSocket};
+use std::os::fd::AsFd;
+use std::sync::mpsc;
+use std::thread;
+use std::time::Duration;
+
+use knobstat_data::words::Bytes;
+use knobstat_data::{Parameters, Value};
+use knobstat_sys::net::Namespace;
+use knobstat_sys::net::namespace::may_create;
+use knobstat_sys::net::netlink::RouteSocket;
+
+use super::*;
+
+/// Serves so many senders in a thread; hands its address and its events out.
+fn serving(senders: u64, token: Option<Token>) -> (SocketAddr, mpsc::Receiver<Event>) {
+    serving_at("127.0.0.1:0", senders, token)
+}
+
+/// Serves at an address of the network namespace of the calling thread.
+fn serving_at(
+    listen: &str,
+    senders: u64,
+    token: Option<Token>,
+) -> (SocketAddr, mpsc::Receiver<Event>) {
+    let (tell, events) = mpsc::channel();
+    let listen = listen.parse().unwrap();
+    thread::spawn(move || {
+        let serving = Serving {
+            listen,
+            token,
+            most_senders: 4,
+            most_per_address: 4,
+            idle: Duration::from_secs(5),
+            senders: Some(senders),
+            cpu: None,
+        };
+        let tell = std::sync::Mutex::new(tell);
+        serve(&serving, &|event| {
+            let _ = tell.lock().unwrap().send(event);
+        })
+    });
+    match events.recv().unwrap() {
+        Event::Listening(address) => (address, events),
+        other => panic!("{other:?}"),
+    }
+}
+
+fn request(receiver: SocketAddr, size: u64, count: i64) -> Request {
+    let parameters = Parameters::from([
+        ("packet_size".to_owned(), Value::Size(Bytes(size))),
+        ("count".to_owned(), Value::Integer(count)),
+    ]);
+    Request {
+        parameters,
+        receiver: receiver.to_string(),
+        token: None,
+        interval: None,
+        delays: false,
+    }
+}
+
+fn token(text: &str) -> Token {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("token");
+    std::fs::write(&path, text).unwrap();
+    Token::read(&path).unwrap()
+}
+
+#[test]
+fn both_ends_agree_on_what_was_sent_at_every_size() {
+    let sizes = [0, 1, 15, 1472, 1473, 65_507];
+    let (receiver, _events) = serving(sizes.len() as u64, None);
+    for size in sizes {
+        let ends = send(&request(receiver, size, 10), &mut |_| {}).unwrap();
+        assert_eq!((ends.sent, ends.received, ends.lost), (10, 10, 0), "{size}");
+        assert_eq!(ends.order.is_some(), size >= 8);
+        assert_eq!(ends.class, 'A');
+    }
+}
+
+#[test]
+fn several_senders_get_a_result_of_their_own_each() {
+    let (receiver, events) = serving(3, None);
+    let senders: Vec<_> = [100, 200, 300]
+        .map(|count| {
+            thread::spawn(move || send(&request(receiver, 64, count), &mut |_| {}).unwrap())
+        })
+        .into_iter()
+        .collect();
+    for (sender, count) in senders.into_iter().zip([100, 200, 300]) {
+        let ends = sender.join().unwrap();
+        assert_eq!(ends.sent, count);
+        assert_eq!(ends.received + ends.lost, count);
+    }
+    for _ in 0..3 {
+        assert!(matches!(events.recv().unwrap(), Event::Served { .. }));
+    }
+}
+
+#[test]
+fn delays_come_with_an_offset_and_its_uncertainty() {
+    let (receiver, _events) = serving(1, None);
+    let mut request = request(receiver, 64, 200);
+    request.delays = true;
+    request
+        .parameters
+        .insert("rate".to_owned(), Value::PacketRate(10_000.0));
+    let ends = send(&request, &mut |_| {}).unwrap();
+    let offset = ends.offset.unwrap();
+    // One machine has one clock.
+    assert!(offset.nanoseconds.unsigned_abs() <= offset.uncertainty_nanoseconds);
+    assert_eq!(ends.one_way.unwrap().total(), ends.received);
+    assert_eq!(ends.gaps.unwrap().total(), ends.received - 1);
+    assert!(ends.round_trip.quantile(0.5).unwrap() > 0);
+}
+
+#[test]
+fn a_receiver_with_a_token_refuses_whoever_does_not_know_it() {
+    let (receiver, _events) = serving(3, Some(token("the right token\n")));
+    let stranger = send(&request(receiver, 64, 10), &mut |_| {}).unwrap_err();
+    assert!(matches!(stranger, EndsError::TokenWanted), "{stranger}");
+    let mut wrong = request(receiver, 64, 10);
+    wrong.token = Some(token("the wrong token"));
+    let refused = send(&wrong, &mut |_| {}).unwrap_err();
+    assert!(matches!(refused, EndsError::Refused(_)), "{refused}");
+    wrong.token = Some(token("the right token"));
+    assert_eq!(send(&wrong, &mut |_| {}).unwrap().received, 10);
+}
+
+#[test]
+fn a_claim_of_four_gigabytes_ends_the_session_and_no_other() {
+    let (receiver, events) = serving(2, None);
+    let mut stream = TcpStream::connect(receiver).unwrap();
+    stream.write_all(b"knu1\xff\xff\xff\xff").unwrap();
+    assert_eq!(stream.read(&mut [0; 16]).unwrap_or(0), 0, "it was answered");
+    let Event::Dropped { reason, .. } = events.recv().unwrap() else {
+        panic!("it was served");
+    };
+    assert!(reason.contains("4294967295"), "{reason}");
+    assert_eq!(
+        send(&request(receiver, 64, 10), &mut |_| {})
+            .unwrap()
+            .received,
+        10
+    );
+}
+
+/// A sender by hand, up to the ports of its flows.
+fn by_hand(receiver: SocketAddr) -> (TcpStream, message::Nonce, u16) {
+    let mut stream = TcpStream::connect(receiver).unwrap();
+    let hello = message::Message::Hello {
+        version: message::VERSION,
+        nonce: [1; 16],
+    };
+    message::write(&mut stream, &hello).unwrap();
+    message::read(&mut stream, message::FROM_RECEIVER).unwrap();
+    let start = message::Message::Start(message::Start {
+        proof: None,
+        packet_size: 64,
+        flows: 1,
+        first_number: 0,
+        receiver_method: "napping".to_owned(),
+        packets_per_second: 1e4,
+        delays: false,
+        interval_milliseconds: None,
+    });
+    message::write(&mut stream, &start).unwrap();
+    let accepted = message::read(&mut stream, message::FROM_RECEIVER).unwrap();
+    let message::Message::Accepted { cookie, ports, .. } = accepted else {
+        panic!("{accepted:?}");
+    };
+    (stream, cookie, ports[0])
+}
+
+#[test]
+fn a_strangers_datagrams_are_neither_answered_nor_counted() {
+    let (receiver, _events) = serving(1, None);
+    let (mut stream, cookie, port) = by_hand(receiver);
+    let to = ("127.0.0.1", port);
+    let introduction = introduction::Introduction {
+        cookie,
+        number: 0,
+        times: [0; 2],
+    };
+    let stranger = UdpSocket::bind("127.0.0.1:0").unwrap();
+    stranger.set_nonblocking(true).unwrap();
+    let mut wrong = introduction;
+    wrong.cookie[0] ^= 1;
+    stranger.send_to(&wrong.encode(), to).unwrap();
+    stranger.send_to(&[0; 64], to).unwrap();
+    let own = UdpSocket::bind("127.0.0.1:0").unwrap();
+    own.connect(to).unwrap();
+    own.send(&introduction.encode()).unwrap();
+    let hear = |stream: &mut TcpStream| message::read(stream, message::FROM_RECEIVER).unwrap();
+    assert_eq!(hear(&mut stream), message::Message::Bound);
+    message::write(&mut stream, &message::Message::Begin { offset: 0 }).unwrap();
+    assert_eq!(hear(&mut stream), message::Message::Counting);
+    stranger.send_to(&[0; 64], to).unwrap();
+    for number in 0..3u64 {
+        let mut payload = [0; 64];
+        payload[..8].copy_from_slice(&number.to_be_bytes());
+        own.send(&payload).unwrap();
+    }
+    message::write(&mut stream, &message::Message::Done { sent: vec![3] }).unwrap();
+    let message::Message::Outcome(outcome) = hear(&mut stream) else {
+        panic!("no outcome");
+    };
+    assert_eq!((outcome.received, outcome.lost, outcome.strays), (3, 0, 0));
+    assert!(stranger.recv(&mut [0; 100]).is_err(), "it was answered");
+}
+
+/// Two namespaces, the second with a secondary address; nothing where none can be had.
+fn two_hosts() -> Option<(Namespace, Namespace)> {
+    if !may_create() {
+        eprintln!("skipped: no network namespace can be made here by a process with threads");
+        return None;
+    }
+    let (one, other) = (Namespace::create().unwrap(), Namespace::create().unwrap());
+    let set_up = |interface: &str, addresses: &[&str]| {
+        let route = RouteSocket::open()?;
+        for address in addresses {
+            let address: std::net::IpAddr = address.parse().unwrap();
+            route.add_address(interface, address, if address.is_ipv4() { 24 } else { 64 })?;
+        }
+        route.bring_up(interface)
+    };
+    one.within(|| {
+        let ends = (("a", [2, 0, 0, 0, 0, 1]), ("b", [2, 0, 0, 0, 0, 2]));
+        RouteSocket::open()?.add_pair(ends.0, ends.1, other.as_fd(), 1500)?;
+        set_up("a", &["192.0.2.1", "fe80::1"])
+    })
+    .unwrap();
+    other
+        .within(|| set_up("b", &["192.0.2.2", "192.0.2.3", "fe80::2"]))
+        .unwrap();
+    Some((one, other))
+}
+
+#[test]
+fn a_receiver_answers_from_the_address_that_it_was_asked_at() {
+    let Some((one, other)) = two_hosts() else {
+        return;
+    };
+    let (at, _events) = other
+        .within(|| Ok(serving_at("0.0.0.0:0", 2, None)))
+        .unwrap();
+    for address in ["192.0.2.3", "192.0.2.2"] {
+        let asked = SocketAddr::new(address.parse().unwrap(), at.port());
+        // A flow's socket is connected: an answer from another address would not be heard.
+        let ends = one
+            .within(|| send(&request(asked, 64, 100), &mut |_| {}).map_err(std::io::Error::other))
+            .unwrap();
+        assert_eq!((ends.sent, ends.received), (100, 100), "{address}");
+        assert!(ends.offset.is_some(), "{address}");
+    }
+}
+
+#[test]
+fn an_address_of_the_link_alone_is_reached_by_its_scope() {
+    let Some((one, other)) = two_hosts() else {
+        return;
+    };
+    let (at, _events) = other.within(|| Ok(serving_at("[::]:0", 1, None))).unwrap();
+    let mut asked = request(at, 64, 100);
+    asked.receiver = format!("[fe80::2%a]:{}", at.port());
+    // IPv6 takes up to a second to believe in a new interface: the connection is tried again.
+    let sent = (0..100).find_map(|_| {
+        one.within(|| send(&asked, &mut |_| {}).map_err(std::io::Error::other))
+            .ok()
+    });
+    assert_eq!(sent.unwrap().received, 100);
+}
+
+#[test]
+fn a_sender_that_dies_is_dropped_and_the_next_one_served() {
+    let (receiver, events) = serving(2, None);
+    let (stream, cookie, port) = by_hand(receiver);
+    let own = UdpSocket::bind("127.0.0.1:0").unwrap();
+    let introduction = introduction::Introduction {
+        cookie,
+        number: 0,
+        times: [0; 2],
+    };
+    own.send_to(&introduction.encode(), ("127.0.0.1", port))
+        .unwrap();
+    drop(stream);
+    assert!(matches!(events.recv().unwrap(), Event::Dropped { .. }));
+    assert_eq!(
+        send(&request(receiver, 64, 10), &mut |_| {})
+            .unwrap()
+            .received,
+        10
+    );
+}
