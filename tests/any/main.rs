@@ -12,6 +12,7 @@ mod documentation;
 mod durable;
 mod examples;
 mod experiment;
+mod forced;
 mod guarded;
 mod put_back;
 mod silence;

@@ -131,6 +131,17 @@ impl Machine {
             .to_owned()
     }
 
+    /// Every file by its path beneath the root.
+    pub fn tree(&self) -> BTreeMap<String, Vec<u8>> {
+        self.bytes()
+            .into_iter()
+            .filter_map(|(path, bytes)| {
+                let path = path.strip_prefix(self.path()).ok()?;
+                Some((path.to_str()?.to_owned(), bytes))
+            })
+            .collect()
+    }
+
     /// Every file with its bytes: what must be the same before and after.
     pub fn bytes(&self) -> BTreeMap<PathBuf, Vec<u8>> {
         let mut found = BTreeMap::new();

@@ -1,6 +1,7 @@
 //! What the end-to-end tests share: laid-out machines, the program itself, and a place of its own
 //! for everything that it writes.
 
+pub mod campaign;
 pub mod machine;
 pub mod processes;
 pub mod program;

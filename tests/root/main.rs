@@ -1,0 +1,65 @@
+//! End to end through the program where root is needed: a file system whose files behave as the
+//! kernel's do, and rights that are given up.
+//!
+//! A test whose needs are not met is shown as ignored with what it lacks; with KNOBSTAT_REQUIRE set
+//! it fails instead.
+
+// What of the shared means is used here.
+#[path = "../support"]
+mod support {
+    pub mod campaign;
+    pub mod machine;
+    pub mod processes;
+    pub mod program;
+}
+
+mod forced;
+mod misbehaving;
+mod needs;
+mod privileges;
+mod readme;
+mod settings_file_system;
+
+use std::process::ExitCode;
+
+use libtest_mimic::{Arguments, Failed, Trial};
+
+use needs::Need;
+
+/// A test, its name, and what it needs.
+pub type Test = (&'static str, &'static [Need], fn());
+
+fn main() -> ExitCode {
+    let arguments = Arguments::from_args();
+    let required = std::env::var_os("KNOBSTAT_REQUIRE").is_some_and(|value| !value.is_empty());
+    let groups = [
+        ("misbehaving", misbehaving::TESTS),
+        ("forced", forced::TESTS),
+        ("privileges", privileges::TESTS),
+        ("readme", readme::TESTS),
+    ];
+    let trials = groups
+        .into_iter()
+        .flat_map(|(group, tests)| tests.iter().map(move |test| (group, test)))
+        .map(|(group, test)| trial(group, test, required))
+        .collect();
+    libtest_mimic::run(&arguments, trials).exit_code()
+}
+
+fn trial(group: &str, (name, needs, run): &Test, required: bool) -> Trial {
+    let lacking = needs.iter().find_map(|need| need.lacking());
+    let run = *run;
+    let name = format!("{group}::{name}");
+    match lacking {
+        None => Trial::test(name, move || {
+            run();
+            Ok(())
+        }),
+        Some(reason) if required => Trial::test(name, move || {
+            Err(Failed::from(format!("it needs what is not here: {reason}")))
+        }),
+        Some(reason) => Trial::test(name, || Ok(()))
+            .with_kind(reason)
+            .with_ignored_flag(true),
+    }
+}

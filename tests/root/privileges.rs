@@ -1,0 +1,165 @@
+//! Least privilege: under sudo the workload runs as the invoking user, the store is that user's,
+//! and the journal and the guardian are root's.
+
+use std::io::{BufRead, BufReader};
+use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+
+use knobstat_sys::processes;
+use knobstat_sys::user::{self, User};
+
+use crate::Test;
+use crate::needs::Need;
+use crate::support::machine::Machine;
+use crate::support::processes::{children, guardian_of, kill, wait_until_gone};
+use crate::support::program::Place;
+
+/// The tests of this group.
+pub const TESTS: &[Test] = &[(
+    "under_sudo_only_the_agent_and_the_guardian_are_root",
+    &[Need::Root, Need::Nobody],
+    under_sudo_only_the_agent_and_the_guardian_are_root,
+)];
+
+/// A directory that anybody may enter.
+fn open_to_all(path: &Path) {
+    std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o755)).unwrap();
+}
+
+/// A directory of a user's own in a place.
+fn directory_of(user: &User, place: &Place) -> PathBuf {
+    open_to_all(place.path());
+    let directory = place.path().join("own");
+    std::fs::create_dir(&directory).unwrap();
+    let ids = &user.credentials;
+    chown(&directory, Some(ids.uid), Some(ids.gid)).unwrap();
+    directory
+}
+
+fn journals(beneath: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    let mut folders = vec![beneath.to_owned()];
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+            } else {
+                found.push(path);
+            }
+        }
+    }
+    found
+}
+
+fn uid_of(pid: u32) -> u32 {
+    std::fs::metadata(format!("/proc/{pid}")).unwrap().uid()
+}
+
+fn under_sudo_only_the_agent_and_the_guardian_are_root() {
+    let nobody = user::named("nobody").unwrap();
+    let (place, machine) = (Place::new(), Machine::desktop());
+    let own = directory_of(&nobody, &place);
+    let before = machine.bytes();
+    for pipe in ["ready", "go"] {
+        let made = std::process::Command::new("mkfifo")
+            .arg(own.join(pipe))
+            .status();
+        assert!(made.unwrap().success());
+        let ids = &nobody.credentials;
+        chown(own.join(pipe), Some(ids.uid), Some(ids.gid)).unwrap();
+    }
+    let script = place.file(
+        "who.sh",
+        &format!(
+            "cd {} || exit 1\necho $$ $(id -u) $(id -g) $(id -G | tr ' ' ,) $HOME $USER >ready\nread answer <go\n",
+            own.display()
+        ),
+    );
+    let file = place.file(
+        "privileges.toml",
+        &format!(
+            "name = \"privileges\"\n[workload]\nkind = \"command\"\ncommand = [\"sh\", \"{}\"]\nwarmup_runs = 0\n[factors]\nthp = [\"always\", \"never\"]\n[fixed]\nclocksource = \"hpet\"\n[design]\nreplicates = 1\n",
+            script.display()
+        ),
+    );
+    for readable in [&script, &file] {
+        std::fs::set_permissions(readable, std::fs::Permissions::from_mode(0o644)).unwrap();
+    }
+    let store = own.join("store.sqlite");
+    let mut front = place
+        .knobstat_on(&machine)
+        .args(["run", "--quiet"])
+        .arg(&file)
+        .env("SUDO_UID", nobody.credentials.uid.to_string())
+        .env("SUDO_GID", nobody.credentials.gid.to_string())
+        .env("SUDO_USER", "nobody")
+        .env("KNOBSTAT_STORE", &store)
+        .env("HOME", "/root")
+        .env("USER", "root")
+        .stdout(Stdio::null())
+        .spawn()
+        .unwrap();
+    let ready = || {
+        let mut line = String::new();
+        let pipe = std::fs::File::open(own.join("ready")).unwrap();
+        BufReader::new(pipe).read_line(&mut line).unwrap();
+        line
+    };
+    let line = ready();
+    let words: Vec<&str> = line.trim().split(' ').collect();
+    let ids = &nobody.credentials;
+    let groups: Vec<String> = ids.groups.iter().map(u32::to_string).collect();
+    let home = nobody.home.as_deref().unwrap().display().to_string();
+    assert_eq!(
+        words[1..6],
+        [
+            ids.uid.to_string().as_str(),
+            &ids.gid.to_string(),
+            &groups.join(","),
+            &home,
+            "nobody"
+        ],
+        "{line}"
+    );
+
+    // While it runs: who is who.
+    let workload: u32 = words[0].parse().unwrap();
+    assert_eq!(uid_of(workload), ids.uid);
+    assert_eq!(uid_of(front.id()), ids.uid, "the front has given root up");
+    let guardian = guardian_of(machine.path()).expect("a guardian");
+    let agent = children(front.id())[0];
+    for process in [agent, guardian] {
+        assert_eq!(uid_of(u32::try_from(process).unwrap()), 0);
+    }
+    // Not to be ended politely.
+    kill("TERM", guardian);
+    assert!(processes::command_line(u32::try_from(guardian).unwrap()).is_some());
+    assert_eq!(machine.clock_source(), "hpet");
+    let found = journals(&place.path().join("state"));
+    assert_eq!(found.len(), 1, "{found:?}");
+    let journal = std::fs::metadata(&found[0]).unwrap();
+    assert_eq!((journal.uid(), journal.mode() & 0o777), (0, 0o600));
+    let folder = std::fs::metadata(found[0].parent().unwrap()).unwrap();
+    assert_eq!((folder.uid(), folder.mode() & 0o777), (0, 0o700));
+
+    let go_on = || std::fs::write(own.join("go"), "on\n").unwrap();
+    go_on();
+    // The other treatment.
+    assert_ne!(ready(), line);
+    go_on();
+    assert!(front.wait().unwrap().success());
+    wait_until_gone(guardian);
+    assert_eq!(machine.bytes(), before);
+    for entry in std::fs::read_dir(&own).unwrap() {
+        let path = entry.unwrap().path();
+        assert_eq!(
+            path.metadata().unwrap().uid(),
+            ids.uid,
+            "{}",
+            path.display()
+        );
+    }
+    assert!(store.exists());
+}
