@@ -8,6 +8,7 @@
 mod conversation;
 mod describe;
 pub mod doctor;
+mod effects;
 mod serve;
 mod session;
 mod watched;

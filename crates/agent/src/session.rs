@@ -2,9 +2,11 @@
 
 use std::os::fd::BorrowedFd;
 use std::os::unix::process::parent_id;
+use std::time::Duration;
 
+use knobstat_data::Evidence;
 use knobstat_data::messages::{
-    Begin, Describe, Description, Refusal, RefusalKind, Reply, Request, Restoration,
+    Availability, Begin, Describe, Description, Refusal, RefusalKind, Reply, Request, Restoration,
     RestoreFailure, RunSpec, SettingState,
 };
 use knobstat_data::observation::{Failure, Outcome, RunResult, Taint};
@@ -13,10 +15,10 @@ use knobstat_knobs::{Knobs, Options, StateDirectory};
 use knobstat_load::run::{Executor, SpawnSettings, StepError};
 use knobstat_sys::clock::Stopwatch;
 use knobstat_sys::root::Root;
-use knobstat_sys::user;
+use knobstat_sys::{poll, user};
 
-use crate::describe;
 use crate::watched::{Watched, stopped, suspend};
+use crate::{describe, effects};
 
 /// One session: from the first description of the machine to the last restoration.
 pub struct Session {
@@ -27,6 +29,10 @@ pub struct Session {
     executor: Option<Executor>,
     /// Every setting that was applied, as it was asked for last.
     applied: Vec<Setting>,
+    /// The settings that the experiment wants and that can be had here.
+    wanted: Vec<Setting>,
+    /// What was seen of them, to be told with the next run.
+    effects: Vec<Evidence>,
     /// The treatments whose setup was done and whose teardown was not, the latest last.
     set_up: Vec<RunSpec>,
 }
@@ -40,6 +46,8 @@ impl Session {
             knobs: None,
             executor: None,
             applied: Vec::new(),
+            wanted: Vec::new(),
+            effects: Vec::new(),
             set_up: Vec::new(),
         }
     }
@@ -49,7 +57,7 @@ impl Session {
     pub fn answer(&mut self, request: Request, interrupts: &[BorrowedFd<'_>]) -> Reply {
         let answer = match request {
             Request::Describe(describe) => self.describe(describe),
-            Request::Begin(begin) => self.begin(&begin),
+            Request::Begin(begin) => self.begin(&begin, interrupts),
             Request::Apply(settings) => self.apply(settings),
             Request::SetUp(spec) => self.set_up(&spec, interrupts),
             Request::Run(spec) => self.run(&spec, interrupts),
@@ -76,13 +84,18 @@ impl Session {
             state,
             Options::default(),
         );
-        let settings = describe
+        let settings: Vec<SettingState> = describe
             .wanted
             .into_iter()
             .map(|setting| SettingState {
                 availability: knobs.availability(&setting),
                 setting,
             })
+            .collect();
+        self.wanted = settings
+            .iter()
+            .filter(|state| state.availability == Availability::Available)
+            .map(|state| state.setting.clone())
             .collect();
         self.knobs = Some(knobs);
         Ok(Reply::Described(Box::new(Description {
@@ -93,7 +106,7 @@ impl Session {
         })))
     }
 
-    fn begin(&mut self, begin: &Begin) -> Result<Reply, Refusal> {
+    fn begin(&mut self, begin: &Begin, interrupts: &[BorrowedFd<'_>]) -> Result<Reply, Refusal> {
         let stopwatch = self.stopwatch.clone().ok_or_else(not_begun)?;
         let knobs = self.knobs.as_mut().ok_or_else(not_begun)?;
         let mut executor = Executor::new(&self.root, &begin.experiment, stopwatch)
@@ -111,7 +124,39 @@ impl Session {
             .filter_map(|(name, pid)| Some((name, pid?))),
         );
         self.executor = Some(executor);
+        self.look_for_effects(interrupts);
         Ok(Reply::Begun { put_back })
+    }
+
+    /// Looks once for the effect of every level that is wanted, and puts the machine back. What
+    /// cannot be seen is no reason not to begin: it is told with its reason.
+    fn look_for_effects(&mut self, interrupts: &[BorrowedFd<'_>]) {
+        let (Some(knobs), Some(stopwatch)) = (&mut self.knobs, &self.stopwatch) else {
+            return;
+        };
+        let mut is_turned = false;
+        for setting in &self.wanted {
+            let Some(check) = knobstat_knobs::effect_check(&setting.factor) else {
+                continue;
+            };
+            if poll::wait(interrupts, Some(Duration::ZERO)).is_ok_and(|ready| !ready.timed_out()) {
+                break;
+            }
+            if self.root.is_real() {
+                is_turned = true;
+                if let Err(error) = knobs.apply(std::slice::from_ref(setting)) {
+                    self.effects
+                        .push(effects::unseen(setting, error.to_string()));
+                    continue;
+                }
+            }
+            self.effects
+                .extend(effects::look(&self.root, stopwatch, check, setting));
+        }
+        if is_turned {
+            // What could not be put back stays in the journal, and is tried again at the end.
+            let _ = knobs.restore();
+        }
     }
 
     fn apply(&mut self, settings: Vec<Setting>) -> Result<Reply, Refusal> {
@@ -165,6 +210,7 @@ impl Session {
             knobs.read(&spec.knobs)
         });
         judge(&mut result, knobs, &watched);
+        result.evidence.append(&mut self.effects);
         Ok(Reply::Ran(Box::new(result)))
     }
 

@@ -83,8 +83,6 @@ pub enum EffectCheck {
     TimerInterrupts,
     /// The frequency of a busy CPU against its nominal one.
     BusyFrequency,
-    /// The CPUs that interrupts arrive at.
-    Interrupts,
 }
 
 /// How a knob is read and turned.

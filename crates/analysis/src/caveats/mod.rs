@@ -5,6 +5,7 @@
 mod carry_over;
 mod course;
 mod design;
+mod effects;
 mod failures;
 mod few_blocks;
 mod limits;
@@ -41,7 +42,7 @@ const SURPRISING: f64 = 0.01;
 type Check = fn(&Context) -> Vec<Caveat>;
 
 /// Every check, in the order in which their caveats are printed.
-const CHECKS: [Check; 12] = [
+const CHECKS: [Check; 13] = [
     omissions::check,
     design::check,
     failures::check,
@@ -52,6 +53,7 @@ const CHECKS: [Check; 12] = [
     carry_over::check,
     shape::check,
     taints::check,
+    effects::check,
     stopwatch::check,
     machine::check,
 ];

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use knobstat_analysis::analyse;
-use knobstat_data::Record;
 use knobstat_data::experiment::Order;
+use knobstat_data::{Evidence, Record, Unit};
 use knobstat_stats::random::Generator;
 
 use crate::support::{Bench, KNOB, texts, wall, yielded};
@@ -241,5 +241,47 @@ fn what_is_peculiar_to_the_machine_is_said() {
     assert_eq!(
         kinds(&record),
         ["laid-out-tree", "virtual-machine", "other-owners"]
+    );
+}
+
+#[test]
+fn a_level_without_its_effect_is_said_and_the_figures_are_told() {
+    let evidence = |key: &str, scope: &str, value: Result<f64, &str>| Evidence {
+        key: key.to_owned(),
+        scope: scope.to_owned(),
+        unit: Unit::new("ns"),
+        value: value.map_err(str::to_owned),
+    };
+    let mut record = record(bench("turbo"), |_, _, _| 0.0);
+    let seen = [
+        evidence("effect.time_per_clock_reading", "clocksource=tsc", Ok(31.2)),
+        evidence(
+            "effect.time_per_clock_reading",
+            "clocksource=hpet",
+            Ok(31.4),
+        ),
+        evidence("effect_absent", "clocksource=hpet", Err("too quick")),
+        evidence("effect", "turbo=on", Err("aperf cannot be counted here")),
+    ];
+    // It was looked at twice: the experiment was interrupted and went on.
+    for attempt in [0, 5] {
+        record.attempts[attempt]
+            .result
+            .evidence
+            .extend(seen.clone());
+    }
+    assert_eq!(kinds(&record), ["effect-absent", "effect-checks"]);
+    let caveats = analyse(&record).caveats;
+    assert_eq!(
+        caveats[0].sentence,
+        "clocksource=hpet reads as set, but its effect was not seen: too quick."
+    );
+    assert!(
+        caveats[1].sentence.ends_with(
+            "time per clock reading at clocksource=tsc: 31.2 ns and time per clock reading at \
+             clocksource=hpet: 31.4 ns."
+        ),
+        "{}",
+        caveats[1].sentence
     );
 }
