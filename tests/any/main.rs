@@ -16,6 +16,7 @@ mod forced;
 mod guarded;
 mod put_back;
 mod silence;
+mod simulated;
 mod stopping;
 mod surveys;
 mod udp;
