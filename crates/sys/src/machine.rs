@@ -247,10 +247,13 @@ mod tests {
     }
 
     #[test]
-    fn containers_come_before_the_hypervisor_beneath_them() {
+    fn a_container_is_named_with_the_hypervisor_beneath_it() {
         let (_directory, root) =
             laid_out(&[("/.dockerenv", b""), ("/sys/hypervisor/type", b"xen\n")]);
-        assert_eq!(virtualization(&root).as_deref(), Some("container (docker)"));
+        assert_eq!(
+            virtualization(&root).as_deref(),
+            Some("container (docker) in xen")
+        );
         let (_directory, root) = laid_out(&[("/sys/hypervisor/type", b"xen\n")]);
         assert_eq!(virtualization(&root).as_deref(), Some("xen"));
     }
