@@ -99,12 +99,7 @@ fn drift_and_an_interference_of_period_two() {
 /// overlook much with few blocks, so the rate is shown where treatments vary unlike each other.
 #[test]
 fn treatments_that_vary_unlike_each_other() {
-    for (blocks, wild, sd) in [
-        (5, "a", 2.0),
-        (5, "a", 4.0),
-        (5, "b", 4.0),
-        (8, "b", 4.0),
-    ] {
+    for (blocks, wild, sd) in [(5, "a", 2.0), (5, "a", 4.0), (5, "b", 4.0), (8, "b", 4.0)] {
         let wild = format!("knob={wild}");
         let alarms = with_verdict(Verdict::Different, |seed| {
             let mut random = Generator::from_seed(seed);
