@@ -121,7 +121,9 @@ impl<W: Watch> LocalSession<W> {
                 self.watch.take();
                 if self.ended {
                     return Err(TargetError::Gone {
-                        cause: Some("a second signal came while it was putting things back".to_owned()),
+                        cause: Some(
+                            "a second signal came while it was putting things back".to_owned(),
+                        ),
                     });
                 }
                 self.end();
@@ -254,10 +256,7 @@ mod tests {
             pipe: reader.into(),
             seen: Cell::new(None),
         });
-        let agent = Agent::start(
-            PathBuf::from("/bin/sh"),
-            vec!["-c".into(), script.into()],
-        );
+        let agent = Agent::start(PathBuf::from("/bin/sh"), vec!["-c".into(), script.into()]);
         (LocalTarget::new(agent.unwrap(), watch), writer)
     }
 
@@ -292,7 +291,10 @@ mod tests {
         let (mut target, mut signals) = start(&format!("cat >/dev/null; printf '{octal}'"));
         let mut session = session(&mut target);
         signals.write_all(&[15]).unwrap();
-        assert!(matches!(session.call(Request::Verify), Ok(Reply::Restored(_))));
+        assert!(matches!(
+            session.call(Request::Verify),
+            Ok(Reply::Restored(_))
+        ));
         assert_eq!(target.watch.signal(), Some(15));
         assert!(matches!(
             session.call(Request::Verify),
