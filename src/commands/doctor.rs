@@ -3,6 +3,9 @@
 use knobstat_agent::doctor::{Finding, Grade, examine};
 use knobstat_sys::root::Root;
 
+use serde::Serialize;
+
+use super::baseline::{self, Baseline};
 use crate::arguments::Doctor;
 use crate::output;
 use crate::trouble::Trouble;
@@ -10,13 +13,29 @@ use crate::trouble::Trouble;
 /// Prints the findings, what matters most first.
 pub fn run(arguments: &Doctor, root: &Root) -> Result<(), Trouble> {
     let findings = examine(root);
-    if arguments.json {
-        let json = serde_json::to_string_pretty(&findings).map_err(|error| {
-            Trouble::disk(format!("the findings could not be written ({error})"), "")
-        })?;
-        return output::result(&json);
+    if !arguments.baseline {
+        if arguments.json {
+            return output::result(&json(&findings)?);
+        }
+        return output::result(&render(&findings));
     }
-    output::result(&render(&findings))
+    let baseline = baseline::take(arguments.replicates)?;
+    if arguments.json {
+        return output::result(&json(&WithBaseline { findings, baseline })?);
+    }
+    output::result(&format!("{}\n{}", render(&findings), baseline.render()))
+}
+
+/// What is printed as JSON with a baseline; without one it is the findings alone.
+#[derive(Serialize)]
+struct WithBaseline {
+    findings: Vec<Finding>,
+    baseline: Baseline,
+}
+
+fn json(value: &impl Serialize) -> Result<String, Trouble> {
+    serde_json::to_string_pretty(value)
+        .map_err(|error| Trouble::disk(format!("the findings could not be written ({error})"), ""))
 }
 
 /// The findings as lines: a mark, the topic, what was seen, and below it what it does and what to

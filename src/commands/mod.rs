@@ -1,5 +1,6 @@
 //! The commands, one file each: what is asked for, and the call that does it.
 
+mod baseline;
 pub mod clock;
 pub mod compare;
 pub mod completions;

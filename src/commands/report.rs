@@ -10,7 +10,10 @@ use crate::trouble::Trouble;
 /// Prints the report.
 pub fn run(arguments: &Report, global: &Global) -> Result<(), Trouble> {
     let record = show::load(&arguments.experiment, global)?;
-    let findings = Findings::of(&record, &knobstat_analysis::analyse(&record));
+    let mut findings = Findings::of(&record, &knobstat_analysis::analyse(&record));
+    if arguments.evidence {
+        findings = findings.with_evidence(&record);
+    }
     let format = match arguments.format {
         _ if arguments.json => "json",
         ReportFormat::Text => "text",

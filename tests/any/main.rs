@@ -10,6 +10,8 @@ mod commands;
 mod compare;
 mod documentation;
 mod durable;
+mod ends;
+mod evidence;
 mod examples;
 mod experiment;
 mod forced;

@@ -8,16 +8,10 @@
 //! machine can bring about only while it is awake. So a process that slept all along has none of
 //! either kind, whatever else runs, and that is what is asked of the guardian.
 
-use std::fs::File;
-use std::io::{Read, Write};
-use std::os::fd::OwnedFd;
-use std::path::PathBuf;
-use std::process::Command;
-
-use rustix::event::{PollFd, PollFlags, poll};
-use rustix::process::PidfdFlags;
+use std::io::Read;
 
 use crate::support::machine::Machine;
+use crate::support::pipe::{Pipe, watched};
 use crate::support::processes::{children, guardian_of};
 use crate::support::program::{Place, output};
 use crate::support::terminal::Terminal;
@@ -78,40 +72,6 @@ fn state(pid: i32) -> String {
     rest.split_whitespace().next().unwrap().to_owned()
 }
 
-/// A pipe with a name. It is open for reading and for writing here, so that neither side ever
-/// waits for the other to open it.
-struct Pipe {
-    path: PathBuf,
-    file: File,
-}
-
-impl Pipe {
-    fn new(place: &Place, name: &str) -> Self {
-        let path = place.path().join(name);
-        let made = Command::new("mkfifo").arg(&path).status().unwrap();
-        assert!(made.success());
-        let file = File::options().read(true).write(true).open(&path).unwrap();
-        Self { path, file }
-    }
-
-    fn say(&mut self) {
-        self.file.write_all(b"\n").unwrap();
-    }
-
-    /// Waits until somebody says a line, unless the program ends before.
-    #[track_caller]
-    fn hear(&mut self, program: &OwnedFd) {
-        let mut ready = [
-            PollFd::new(&self.file, PollFlags::IN),
-            PollFd::new(program, PollFlags::IN),
-        ];
-        poll(&mut ready, None).unwrap();
-        assert!(!ready[0].revents().is_empty(), "the program ended early");
-        let mut line = [0; 16];
-        assert_eq!(self.file.read(&mut line).unwrap(), 1);
-    }
-}
-
 #[test]
 fn the_harness_sleeps_through_a_run_beneath_a_terminal() {
     let (place, machine) = (Place::new(), Machine::desktop());
@@ -131,8 +91,7 @@ fn the_harness_sleeps_through_a_run_beneath_a_terminal() {
         .spawn()
         .unwrap();
     let mut screen = terminal.into_screen();
-    let program = rustix::process::Pid::from_child(&front);
-    let program = rustix::process::pidfd_open(program, PidfdFlags::empty()).unwrap();
+    let program = watched(&front);
 
     // During the first run all three processes have come up and gone to sleep.
     ready.hear(&program);

@@ -3,6 +3,7 @@
 
 pub mod campaign;
 pub mod machine;
+pub mod pipe;
 pub mod processes;
 pub mod program;
 pub mod terminal;

@@ -25,6 +25,7 @@ mod caveats;
 pub mod censoring;
 mod comparisons;
 mod elsewhere;
+mod evidence;
 mod factorial;
 pub mod family;
 mod needed;
@@ -49,5 +50,6 @@ pub use analysis::{
     RunCounts, StopReason, Stopped, TreatmentFindings, Verdict,
 };
 pub use elsewhere::EvidenceDifference;
+pub use evidence::{EvidenceRow, evidence};
 pub use knobstat_stats::{Confidence, Interval};
 pub use simple_effects::SimpleEffect;

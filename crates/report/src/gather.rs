@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use serde::Serialize;
 
 use knobstat_analysis::{
-    Analysis, Choice, Comparison, Effect, EvidenceDifference, MetricFindings, SimpleEffect,
+    Analysis, Choice, Comparison, Effect, EvidenceDifference, EvidenceRow, MetricFindings, SimpleEffect,
     TreatmentFindings, observations,
 };
 use knobstat_data::experiment::FactorKind;
@@ -14,7 +14,7 @@ use knobstat_data::words::{Setting, sha256};
 use knobstat_data::{Metric, Record, Treatment};
 
 use crate::report::{
-    AttemptRow, CaveatPart, ChoicePart, ComparisonPart, EffectPart, Ends, EvidencePart,
+    AttemptRow, CaveatPart, ChoicePart, ComparisonPart, EffectPart, Ends, EvidencePart, EvidenceRowPart,
     ExperimentPart, FactorPart, Levels, MetricPart, OmissionPart, RecommendationPart, Report,
     RunsPart, SCHEMA, SimplePart, StopPart, TreatmentPart,
 };
@@ -79,8 +79,29 @@ impl Report {
                     sentence: caveat.sentence.clone(),
                 })
                 .collect(),
+            evidence: None,
             attempts: attempts(record),
         }
+    }
+
+    /// The same with the evidence of the record, side by side by treatment.
+    #[must_use]
+    pub fn with_evidence(mut self, record: &Record) -> Self {
+        let row = |row: EvidenceRow| EvidenceRowPart {
+            key: row.key,
+            scope: row.scope,
+            unit: row.unit.to_string(),
+            means: row.means,
+            reason: row.reason,
+            combined: row.combined,
+        };
+        self.evidence = Some(
+            knobstat_analysis::evidence(record)
+                .into_iter()
+                .map(row)
+                .collect(),
+        );
+        self
     }
 }
 

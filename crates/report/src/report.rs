@@ -35,6 +35,9 @@ pub struct Report {
     pub omitted: Vec<OmissionPart>,
     /// What a reader must know before believing the rest.
     pub caveats: Vec<CaveatPart>,
+    /// The evidence by treatment; absent where it was not asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub evidence: Option<Vec<EvidenceRowPart>>,
     /// Every attempt, for the formats that list them; in JSON they are the export's.
     #[serde(skip)]
     pub attempts: Vec<AttemptRow>,
@@ -268,6 +271,23 @@ pub struct ComparisonPart {
     /// The levels that both share, for the formats.
     #[serde(skip)]
     pub held: Levels,
+}
+
+/// A piece of evidence over all treatments.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct EvidenceRowPart {
+    /// What was seen.
+    pub key: String,
+    /// Where it was seen.
+    pub scope: String,
+    /// The unit of the means.
+    pub unit: String,
+    /// The mean over the accepted runs of each treatment, in the order of `treatments`.
+    pub means: Vec<Option<f64>>,
+    /// Why there is no value, where no treatment has one.
+    pub reason: Option<String>,
+    /// Whether it was put together from several pieces and the length of the run.
+    pub combined: bool,
 }
 
 /// A piece of evidence that differed between two treatments.

@@ -7,6 +7,7 @@ mod caveats;
 mod clocks;
 mod degenerate;
 mod error_rates;
+mod evidence;
 mod published;
 mod samples;
 mod simultaneous;

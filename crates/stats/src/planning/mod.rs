@@ -1,10 +1,12 @@
 //! How much to measure: power, required blocks, and what a test can reach at all.
 
+mod detectable;
 mod half_width;
 mod power;
 mod reachable;
 mod required;
 
+pub use detectable::smallest_effect;
 pub use half_width::blocks_for_half_width;
 pub use power::{power_paired, power_two_sample};
 pub use reachable::{SmallestReachable, smallest_reachable_n};

@@ -2,6 +2,7 @@
 //! the foot what was left out and what a reader must beware of.
 
 mod colour;
+mod evidence;
 mod names;
 mod plot;
 mod table;
@@ -53,6 +54,7 @@ fn render(report: &Report, style: Style) -> String {
     text.push_str(&recommendation(report, page));
     text.push_str(&omitted(report, page));
     text.push_str(&caveats(report, page));
+    text.push_str(&evidence::evidence(report, page, &mut names));
     text.push_str(&names.list(page.width));
     text
 }
