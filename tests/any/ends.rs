@@ -1,5 +1,4 @@
-//! The ends of a run and of the program, a test for each row of the table that `docs/architecture.md`
-//! promises. Those that are held elsewhere:
+//! The ends of a run and of the program, one test for each way to end. Held elsewhere are:
 //!
 //! - Ctrl-C, SIGTERM, hang-up: `put_back::signals_end_the_run_and_put_everything_back`
 //! - SIGKILL of any process of the harness: the other tests of `put_back`
