@@ -418,7 +418,7 @@ pub struct UdpReceive {
   knobstat udp send 192.0.2.2:5447 --rate 10000 --delays --json
   knobstat udp send '[fe80::2%eth0]:5447' --method gso --packet-size 1200")]
 pub struct UdpSend {
-    /// The receiver: HOST, HOST:PORT or [ADDRESS]:PORT.
+    /// The receiver: HOST, HOST:PORT or, for an IPv6 address, `[ADDRESS]:PORT`.
     pub receiver: String,
     /// The payload of a datagram in bytes.
     #[arg(long, value_name = "BYTES", default_value_t = 64)]
