@@ -5,7 +5,7 @@
 //! What goes on: every CPU's tick interrupts the job or wakes the CPU; a wake-up takes the exit
 //! latency of its idle state, then the handler works, then the governor chooses a state and the
 //! entry latency passes. A core counts as asleep once all its threads are in states that do. The
-//! package grants and withdraws frequencies by the number of cores awake ([`package`]). Threads
+//! package grants and withdraws frequencies by the number of cores awake (`package.rs`). Threads
 //! of a core that work at the same time slow each other down.
 
 mod idle;
