@@ -473,6 +473,9 @@ pub struct Restore {
     /// Only print the commands that a person would type.
     #[arg(long)]
     pub dry_run: bool,
+    /// Have systemd do it at every boot, and do nothing now.
+    #[arg(long, conflicts_with_all = ["dry_run", "overwrite_others"])]
+    pub install: bool,
     /// Also put back values that somebody else wrote after us.
     #[arg(long)]
     pub overwrite_others: bool,

@@ -4,7 +4,9 @@
 //! Here: the name that the program was called by, the command, and the exit code.
 
 mod arguments;
+mod boot_unit;
 mod commands;
+mod confirm;
 mod front;
 mod output;
 mod plan_text;

@@ -5,11 +5,16 @@ use knobstat_knobs::{Options, StateDirectory, plan_put_back, put_back};
 use knobstat_sys::root::Root;
 
 use crate::arguments::Restore;
+use crate::boot_unit;
 use crate::output;
 use crate::trouble::{Exit, Trouble};
 
-/// Puts everything back, or says how a person would.
+/// Puts everything back, or says how a person would, or sees to it that it is done at boot.
 pub fn run(arguments: &Restore, root: &Root) -> Result<u8, Trouble> {
+    if arguments.install {
+        boot_unit::install(root)?;
+        return Ok(0);
+    }
     let state = StateDirectory::of(root).map_err(|error| Trouble::disk(error.to_string(), ""))?;
     let options = Options {
         overwrite_others: arguments.overwrite_others,

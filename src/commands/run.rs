@@ -1,6 +1,7 @@
 //! `knobstat run`: an experiment file, carried out or only planned.
 
-use std::io::ErrorKind;
+use std::fs::File;
+use std::io::{self, ErrorKind, Read as _};
 use std::path::Path;
 
 use knobstat_analysis::stop;
@@ -12,6 +13,7 @@ use knobstat_lab::engine::{
 use knobstat_report::{Report, Style, formats};
 
 use crate::arguments::{Global, How, Run};
+use crate::confirm;
 use crate::front::{self, UnderTest};
 use crate::output;
 use crate::plan_text;
@@ -23,24 +25,34 @@ use crate::vocabulary::vocabulary;
 
 /// Reads the file and does what is asked.
 pub fn run(arguments: &Run, global: &Global) -> Result<u8, Trouble> {
-    let source = read(&arguments.file)?;
+    let (source, is_roots) = read(&arguments.file)?;
     let name = arguments.file.display().to_string();
     let experiment = Experiment::parse(&source, &name, &vocabulary()).map_err(|diagnostics| {
         Trouble::request(diagnostics.render(output::colour_of_messages()), "")
     })?;
     if arguments.check {
+        confirm::ask_to_look(&experiment, is_roots)?;
         return check(experiment, source, &arguments.file, global);
     }
     if let Some(machine) = &arguments.rehearse {
         return rehearse(experiment, source, machine, &arguments.how);
     }
+    let is_trusted = is_roots || arguments.how.yes;
+    confirm::ask_to_turn(&experiment, is_trusted, global.root.is_some())?;
     carry_out(experiment, source, &arguments.file, &arguments.how, global)
 }
 
-/// The text of an experiment file.
-fn read(file: &Path) -> Result<String, Trouble> {
+/// The text of an experiment file, and whether only root can have written it.
+fn read(file: &Path) -> Result<(String, bool), Trouble> {
     let name = file.display();
-    let text = std::fs::read(file).map_err(|error| match error.kind() {
+    let whole = || {
+        let mut opened = File::open(file)?;
+        let is_roots = confirm::is_roots(&opened.metadata()?);
+        let mut text = Vec::new();
+        opened.read_to_end(&mut text)?;
+        Ok((text, is_roots))
+    };
+    let (text, is_roots) = whole().map_err(|error: io::Error| match error.kind() {
         ErrorKind::NotFound => Trouble::request(
             format!("there is no file {name}"),
             "Check the path; `examples/` has experiments to start from.",
@@ -54,7 +66,7 @@ fn read(file: &Path) -> Result<String, Trouble> {
             "Check its permissions.",
         ),
     })?;
-    String::from_utf8(text).map_err(|error| {
+    let text = String::from_utf8(text).map_err(|error| {
         Trouble::request(
             format!(
                 "{name} is no text: byte {} is not UTF-8",
@@ -62,7 +74,8 @@ fn read(file: &Path) -> Result<String, Trouble> {
             ),
             "An experiment file is TOML.",
         )
-    })
+    })?;
+    Ok((text, is_roots))
 }
 
 /// Prints the plan; nothing is touched.

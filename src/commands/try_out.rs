@@ -7,6 +7,7 @@ use knobstat_data::experiment::{TryError, TryRequest};
 
 use super::run;
 use crate::arguments::{Global, Try};
+use crate::confirm;
 use crate::output;
 use crate::trouble::Trouble;
 use crate::vocabulary::vocabulary;
@@ -28,7 +29,9 @@ pub fn run(arguments: &Try, global: &Global) -> Result<u8, Trouble> {
             other => Trouble::request(other.to_string(), ""),
         })?;
     if arguments.check {
+        confirm::ask_to_look(&experiment, false)?;
         return run::check(experiment, source, Path::new(""), global);
     }
+    confirm::ask_to_turn(&experiment, arguments.how.yes, global.root.is_some())?;
     run::carry_out(experiment, source, Path::new(""), &arguments.how, global)
 }

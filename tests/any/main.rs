@@ -14,6 +14,7 @@ mod ends;
 mod evidence;
 mod examples;
 mod experiment;
+mod failure_modes;
 mod forced;
 mod guarded;
 mod put_back;

@@ -210,3 +210,50 @@ fn a_treatment_that_was_set_up_is_torn_down_when_the_run_is_broken_off() {
     assert_eq!(front.wait().unwrap().code(), Some(130));
     assert!(!there.exists(), "and torn down");
 }
+
+#[test]
+fn a_unit_that_puts_back_at_boot_is_written_whole_and_enabled() {
+    let (place, machine) = (Place::new(), Machine::desktop());
+    let without = output(place.knobstat_on(&machine).args(["restore", "--install"])).must_exit(2);
+    assert!(
+        without.stderr().contains("systemd is not here"),
+        "{}",
+        without.stderr()
+    );
+
+    std::fs::create_dir_all(machine.path().join("etc/systemd/system")).unwrap();
+    for _ in 0..2 {
+        output(place.knobstat_on(&machine).args(["restore", "--install"])).must_exit(0);
+        let unit = machine.read("etc/systemd/system/knobstat-restore.service");
+        let program = format!("ExecStart=\"{}\" restore\n", env!("CARGO_BIN_EXE_knobstat"));
+        assert!(unit.contains(&program), "{unit}");
+        assert!(
+            unit.ends_with("[Install]\nWantedBy=multi-user.target\n"),
+            "{unit}"
+        );
+        let enabled = "etc/systemd/system/multi-user.target.wants/knobstat-restore.service";
+        assert_eq!(machine.read(enabled), unit, "the link leads to it");
+    }
+}
+
+#[test]
+fn a_dry_run_prints_commands_that_do_what_restore_would() {
+    let (place, machine) = (Place::new(), Machine::desktop());
+    let before = machine.bytes();
+    let mut running = start(&place, &machine);
+    let agent = children(running.front.id())[0];
+    let guardian = guardian_of(machine.path()).expect("a guardian");
+    for pid in [guardian, agent, running.front.id() as i32] {
+        kill("KILL", pid);
+    }
+    running.front.wait().unwrap();
+    wait_until_gone(guardian);
+    wait_until_gone(agent);
+    wait_until_gone(running.workload);
+    let dry = output(place.knobstat_on(&machine).args(["restore", "--dry-run"])).must_exit(0);
+    let typed = Command::new("sh").args(["-ec", &dry.stdout()]).status();
+    assert!(typed.unwrap().success(), "{}", dry.stdout());
+    assert_eq!(machine.bytes(), before);
+    output(place.knobstat_on(&machine).arg("restore")).must_exit(0);
+    assert_eq!(machine.bytes(), before);
+}

@@ -13,14 +13,26 @@ use crate::Test;
 use crate::needs::Need;
 use crate::support::machine::Machine;
 use crate::support::processes::{children, guardian_of, kill, wait_until_gone};
-use crate::support::program::Place;
+use crate::support::program::{Place, output};
 
 /// The tests of this group.
-pub const TESTS: &[Test] = &[(
-    "under_sudo_only_the_agent_and_the_guardian_are_root",
-    &[Need::Root, Need::Nobody],
-    under_sudo_only_the_agent_and_the_guardian_are_root,
-)];
+pub const TESTS: &[Test] = &[
+    (
+        "under_sudo_only_the_agent_and_the_guardian_are_root",
+        &[Need::Root, Need::Nobody],
+        under_sudo_only_the_agent_and_the_guardian_are_root,
+    ),
+    (
+        "commands_of_a_file_that_others_wrote_need_a_yes",
+        &[Need::Root, Need::Nobody],
+        commands_of_a_file_that_others_wrote_need_a_yes,
+    ),
+    (
+        "settings_outside_the_catalogue_need_a_yes",
+        &[Need::Root, Need::Nobody],
+        settings_outside_the_catalogue_need_a_yes,
+    ),
+];
 
 /// A directory that anybody may enter.
 fn open_to_all(path: &Path) {
@@ -162,4 +174,97 @@ fn under_sudo_only_the_agent_and_the_guardian_are_root() {
         );
     }
     assert!(store.exists());
+}
+
+fn commands_of_a_file_that_others_wrote_need_a_yes() {
+    let nobody = user::named("nobody").unwrap();
+    let (place, machine) = (Place::new(), Machine::desktop());
+    let value = place.file("value", "1\n");
+    let touched = place.path().join("touched");
+    let file = place.file(
+        "commands.toml",
+        &format!(
+            "name = \"commands\"\n[workload]\nkind = \"command\"\ncommand = \"true\"\nwarmup_runs = 0\n[knobs.own]\nget = [\"sh\", \"-c\", \"touch {touched}; cat {value}\"]\nset = [\"sh\", \"-c\", \"echo {{value}} >{value}\"]\nrestore = [\"sh\", \"-c\", \"echo {{value}} >{value}\"]\n[factors]\nown = [1, 2]\n[design]\nreplicates = 1\n",
+            touched = touched.display(),
+            value = value.display()
+        ),
+    );
+    let ids = &nobody.credentials;
+    chown(&file, Some(ids.uid), Some(ids.gid)).unwrap();
+    for more in [&["--check"][..], &[]] {
+        let mut command = place.knobstat_on(&machine);
+        let refused = output(command.arg("run").args(more).arg(&file)).must_exit(2);
+        assert!(
+            refused.stderr().contains("the commands of own"),
+            "{}",
+            refused.stderr()
+        );
+        assert!(refused.stderr().contains("--yes"), "{}", refused.stderr());
+    }
+    assert!(!touched.exists(), "nothing of it was run");
+    output(
+        place
+            .knobstat_on(&machine)
+            .args(["run", "--yes"])
+            .arg(&file),
+    )
+    .must_exit(0);
+    assert!(touched.exists());
+    // One that only root can write was read by root.
+    chown(&file, Some(0), Some(0)).unwrap();
+    output(
+        place
+            .knobstat_on(&machine)
+            .args(["run", "--new"])
+            .arg(&file),
+    )
+    .must_exit(0);
+    std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o664)).unwrap();
+    output(
+        place
+            .knobstat_on(&machine)
+            .args(["run", "--new"])
+            .arg(&file),
+    )
+    .must_exit(2);
+}
+
+fn settings_outside_the_catalogue_need_a_yes() {
+    let place = Place::new();
+    // On the machine itself, which KNOBSTAT_NO_KNOBS keeps from being turned in any case.
+    let mut command = place.knobstat();
+    command.args([
+        "try",
+        "-k",
+        "sysctl:kernel.core_pattern=core,|/bin/sh",
+        "-n",
+        "1",
+        "--",
+        "true",
+    ]);
+    let refused = output(&mut command).must_exit(2);
+    assert!(
+        refused
+            .stderr()
+            .contains("outside the catalogue of knobs: sysctl:kernel.core_pattern"),
+        "{}",
+        refused.stderr()
+    );
+    let mut command = place.knobstat();
+    command.args([
+        "try",
+        "--yes",
+        "-k",
+        "sysctl:kernel.core_pattern=core,|/bin/sh",
+        "-n",
+        "1",
+        "--",
+        "true",
+    ]);
+    let refused = output(&mut command);
+    assert!(
+        refused.stderr().contains("KNOBSTAT_NO_KNOBS"),
+        "{}",
+        refused.stderr()
+    );
 }

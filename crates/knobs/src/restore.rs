@@ -121,7 +121,7 @@ pub fn restore(
         }
         !gone
     });
-    restoration.put_back = sentences(files, &put_back, "put", "back to");
+    restoration.put_back = sentences(files, &put_back);
     restoration.failed = failures
         .into_iter()
         .map(|(entry, reason)| RestoreFailure {
@@ -139,7 +139,8 @@ pub fn restore(
     Ok(restoration)
 }
 
-/// What [`restore`] would do, without doing it.
+/// What [`restore`] would do, without doing it: what would be put back is told as the commands that
+/// a person would type.
 pub fn plan_restore(files: &dyn Files, journal: &Journal, options: Options) -> Restoration {
     let mut restoration = Restoration::default();
     let mut would: Vec<&Entry> = Vec::new();
@@ -152,7 +153,7 @@ pub fn plan_restore(files: &dyn Files, journal: &Journal, options: Options) -> R
             State::Gone | State::Ours | State::Foreign(_) => would.push(entry),
         }
     }
-    restoration.put_back = sentences(files, &would, "would put", "back to");
+    restoration.put_back = would.iter().map(|entry| command(files, entry)).collect();
     restoration
 }
 
@@ -242,7 +243,7 @@ fn foreign(files: &dyn Files, entry: &Entry, value: &str) -> String {
 }
 
 /// Many files of one knob and one value are one sentence.
-fn sentences(files: &dyn Files, entries: &[&Entry], verb: &str, to: &str) -> Vec<String> {
+fn sentences(files: &dyn Files, entries: &[&Entry]) -> Vec<String> {
     let mut order: Vec<(String, String)> = Vec::new();
     let mut groups: BTreeMap<(String, String), Vec<&Entry>> = BTreeMap::new();
     for entry in entries {
@@ -258,8 +259,8 @@ fn sentences(files: &dyn Files, entries: &[&Entry], verb: &str, to: &str) -> Vec
             let group = groups.get(&key)?;
             let (pattern, value) = key;
             Some(match group.as_slice() {
-                [entry] => format!("{verb} {} {to} {value}", label(files, &entry.target)),
-                many => format!("{verb} {pattern} ({} files) {to} {value}", many.len()),
+                [entry] => format!("put {} back to {value}", label(files, &entry.target)),
+                many => format!("put {pattern} ({} files) back to {value}", many.len()),
             })
         })
         .collect()

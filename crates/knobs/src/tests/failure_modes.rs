@@ -124,12 +124,9 @@ fn f03_every_policy_gets_back_its_own_limits_and_not_fixed_ones() {
     .unwrap();
     // What would be done is shown first, value by value.
     let planned = plan_restore(&machine, &journal, Options::default());
+    let command = format!("echo 3100000 > {POLICIES}/policy11/scaling_max_freq");
     assert!(
-        planned
-            .put_back
-            .iter()
-            .any(|line| line.contains("policy11/scaling_max_freq")
-                && line.ends_with("back to 3100000")),
+        planned.put_back.contains(&command),
         "{:#?}",
         planned.put_back
     );
