@@ -119,6 +119,24 @@ mod tests {
     }
 
     #[test]
+    fn f10_a_guest_that_slept_and_woke_with_another_clock_source_is_tainted_twice() {
+        let (_before, before) = machine("tsc\n", "0-3\n");
+        let (_after, after) = machine("hpet\n", "0-3\n");
+        let times = Times {
+            stopwatch: "tsc".to_owned(),
+            wall: Duration::from_secs(3600),
+            monotonic: Duration::from_secs(2),
+            monotonic_raw: Duration::from_secs(2),
+            boottime: Duration::from_secs(3600),
+            cpu: Duration::from_secs(1),
+        };
+        let mut taints = before.changes(&after, &[]);
+        taints.extend(suspend(&times));
+        let knobs: Vec<&str> = taints.iter().map(|taint| taint.knob.as_str()).collect();
+        assert_eq!(knobs, ["clocksource", "suspend"]);
+    }
+
+    #[test]
     fn a_suspend_is_told_from_the_two_clocks() {
         let times = |boottime: u64| Times {
             stopwatch: "tsc".to_owned(),

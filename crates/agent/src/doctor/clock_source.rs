@@ -1,5 +1,6 @@
 //! Which clock answers when a program asks for the time?
 
+use knobstat_sys::clock::{Clock, Stopwatch, now};
 use knobstat_sys::root::Root;
 
 use super::Finding;
@@ -15,7 +16,11 @@ pub fn examine(root: &Root) -> Finding {
     let available = root
         .read(&format!("{DIRECTORY}/available_clocksource"))
         .unwrap_or_default();
-    let evidence = format!("{current}; can be chosen: {}", available.trim());
+    let evidence = format!(
+        "{current}{}; can be chosen: {}",
+        cost(root),
+        available.trim()
+    );
     let quick = [
         "tsc",
         "kvm-clock",
@@ -43,4 +48,22 @@ pub fn examine(root: &Root) -> Finding {
             "the kernel gave up on tsc or the machine has none that is stable: `dmesg | grep -i clocksource` tells, and only a reboot brings it back",
         )
     }
+}
+
+/// What a reading costs, where the clocks are the machine's own.
+fn cost(root: &Root) -> String {
+    const READINGS: u32 = 10_000;
+    if !root.is_real() {
+        return String::new();
+    }
+    let stopwatch = Stopwatch::calibrated();
+    let start = stopwatch.read();
+    for _ in 0..READINGS {
+        std::hint::black_box(now(Clock::Monotonic));
+    }
+    let took = stopwatch.between(start, stopwatch.read());
+    format!(
+        ", {:.0} ns a reading",
+        took.as_nanos() as f64 / f64::from(READINGS)
+    )
 }

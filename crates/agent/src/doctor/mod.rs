@@ -9,8 +9,14 @@ mod idle_states;
 mod load;
 mod owners;
 mod pressure;
+mod processor;
+mod real_time;
+mod run_queue;
 mod smt;
+mod steal;
+mod thermal;
 mod tick;
+mod timer_resolution;
 mod turbo;
 mod virtualization;
 
@@ -95,11 +101,17 @@ impl Finding {
 /// Every finding, what matters most first.
 pub fn examine(root: &Root) -> Vec<Finding> {
     let mut findings = vec![
+        processor::examine(root),
         virtualization::examine(root),
         load::examine(root),
+        run_queue::examine(root),
         pressure::examine(root),
+        steal::examine(root),
+        thermal::examine(root),
         clock_source::examine(root),
+        timer_resolution::examine(root),
         tick::examine(root),
+        real_time::examine(root),
         governor::examine(root),
         turbo::examine(root),
         idle_states::examine(root),
@@ -130,7 +142,7 @@ mod tests {
     fn an_empty_machine_has_a_finding_for_everything_and_no_panic() {
         let (_directory, root) = machine(&[]);
         let findings = examine(&root);
-        assert_eq!(findings.len(), 10);
+        assert_eq!(findings.len(), 16);
         for finding in &findings {
             assert!(!finding.evidence.is_empty(), "{}", finding.topic);
         }

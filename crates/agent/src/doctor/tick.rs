@@ -6,9 +6,15 @@ use super::Finding;
 
 const TOPIC: &str = "timer tick";
 
-/// CONFIG_HZ and the idle tick, from the kernel's config and command line.
+/// CONFIG_HZ and the idle tick, from the kernel's config and command line; HZ measured where no
+/// config is to be had.
 pub fn examine(root: &Root) -> Finding {
-    let hz = knobstat_sys::machine::configured_hz(root);
+    let configured = knobstat_sys::machine::configured_hz(root);
+    let measured = || {
+        let hz = root.is_real().then(knobstat_sys::tick::measured_hz)??;
+        Some((hz, " as measured on a busy CPU"))
+    };
+    let hz = configured.map(|hz| (hz, "")).or_else(measured);
     let command_line = root.read("/proc/cmdline").unwrap_or_default();
     let word = |name: &str| command_line.split_whitespace().any(|word| word == name);
     let idle = if word("nohz=off") {
@@ -16,13 +22,13 @@ pub fn examine(root: &Root) -> Finding {
     } else {
         ""
     };
-    let Some(hz) = hz else {
+    let Some((hz, how)) = hz else {
         return Finding::unseen(
             TOPIC,
-            format!("the kernel's config is not to be had, so HZ is unknown{idle}"),
+            format!("the kernel's config is not to be had and HZ could not be measured{idle}"),
         );
     };
-    let evidence = format!("HZ={hz}{idle}");
+    let evidence = format!("HZ={hz}{how}{idle}");
     if word("nohz=off") {
         Finding::notice(
             TOPIC,

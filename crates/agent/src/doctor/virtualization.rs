@@ -28,13 +28,16 @@ pub fn examine(root: &Root) -> Finding {
     ]
     .into_iter()
     .find(|mark| root.exists(mark));
+    let within = container
+        .map(|mark| format!(", and a container within ({mark} exists): sysfs is usually read-only"))
+        .unwrap_or_default();
     if guest {
         let product = product
             .map(|product| format!(" ({product})"))
             .unwrap_or_default();
         return Finding::warning(
             TOPIC,
-            format!("a virtual machine{product}: /proc/cpuinfo has the hypervisor flag"),
+            format!("a virtual machine{product}: /proc/cpuinfo has the hypervisor flag{within}"),
             "idle states, frequency and turbo are the host's, and other guests take time from this one",
             "measure power settings on the host itself; here, look at steal time in the evidence and prefer more replicates",
         );
