@@ -5,8 +5,8 @@ use std::collections::HashSet;
 use serde::Serialize;
 
 use knobstat_analysis::{
-    Analysis, Choice, Comparison, Effect, EvidenceDifference, EvidenceRow, MetricFindings, SimpleEffect,
-    TreatmentFindings, observations,
+    Analysis, Choice, Comparison, Effect, EvidenceDifference, EvidenceRow, MetricFindings,
+    SimpleEffect, TreatmentFindings, observations,
 };
 use knobstat_data::experiment::FactorKind;
 use knobstat_data::record::Omission;
@@ -14,9 +14,9 @@ use knobstat_data::words::{Setting, sha256};
 use knobstat_data::{Metric, Record, Treatment};
 
 use crate::report::{
-    AttemptRow, CaveatPart, ChoicePart, ComparisonPart, EffectPart, Ends, EvidencePart, EvidenceRowPart,
-    ExperimentPart, FactorPart, Levels, MetricPart, OmissionPart, RecommendationPart, Report,
-    RunsPart, SCHEMA, SimplePart, StopPart, TreatmentPart,
+    AttemptRow, CaveatPart, ChoicePart, ComparisonPart, EffectPart, Ends, EvidencePart,
+    EvidenceRowPart, ExperimentPart, FactorPart, Levels, MetricPart, OmissionPart,
+    RecommendationPart, Report, RunsPart, SCHEMA, SimplePart, StopPart, TreatmentPart,
 };
 
 impl Report {
