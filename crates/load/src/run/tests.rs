@@ -318,6 +318,23 @@ fn spawn_knobs_and_parameters_reach_the_process() {
 }
 
 #[test]
+fn the_harness_sits_where_the_command_is_told_to_run() {
+    let _alone = alone();
+    let before = topology::affinity().unwrap();
+    for &cpu in &before {
+        let cpus = Value::Cpus(format!("{cpu}").parse().unwrap());
+        let result = run(&spec("exit 0", &[("cpus", cpus)]));
+        assert_eq!(result.outcome, Outcome::Ok);
+        let seat = result
+            .evidence
+            .iter()
+            .find(|one| one.key == "harness.sits_on_cpu");
+        assert_eq!(seat.unwrap().value, Ok(f64::from(cpu)));
+    }
+    assert_eq!(topology::affinity().unwrap(), before, "it went back");
+}
+
+#[test]
 fn input_is_read_from_its_beginning_in_every_run() {
     let _alone = alone();
     let input = tempfile::NamedTempFile::new().unwrap();
