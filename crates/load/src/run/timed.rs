@@ -86,6 +86,8 @@ pub(super) fn time(
     } = watch;
     let taking = stopwatch.read();
     samplers.capture(Moment::Before);
+    // Taking the evidence has filled the caches with something else.
+    prepared.rehearse();
     let cpu = current_cpu();
     let before = Own::now();
     let first = Sighting::now(stopwatch);

@@ -4,7 +4,7 @@
 
 use std::ffi::CString;
 use std::os::fd::RawFd;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 use super::failure::Step;
 use super::prepared::{Credentials, Limit, Scheduling};
@@ -40,6 +40,8 @@ pub(super) struct Plan {
     pub(super) credentials: Option<Credentials>,
     pub(super) default_signals: Vec<libc::c_int>,
     pub(super) signal_mask: u64,
+    /// Whether the child ends where it would execute the program.
+    pub(super) rehearsal: AtomicBool,
     pub(super) failed_step: AtomicU32,
     pub(super) failed_with: AtomicU32,
 }
@@ -215,6 +217,9 @@ impl Plan {
             KERNEL_SIGNAL_SET as libc::c_long,
         ];
         call(Step::Signals, libc::SYS_rt_sigprocmask, mask)?;
+        if self.rehearsal.load(Ordering::Relaxed) {
+            return Ok(());
+        }
         let arguments = [
             address(self.executable.as_ptr()),
             address(self.arguments.as_ptr()),

@@ -6,7 +6,7 @@ use std::marker::PhantomData;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 use std::os::unix::ffi::OsStringExt;
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 use thiserror::Error;
 
@@ -148,6 +148,7 @@ impl<'a> Prepared<'a> {
             default_signals: vec![libc::SIGPIPE],
             // None blocked, whatever the harness has blocked to read from a descriptor.
             signal_mask: 0,
+            rehearsal: AtomicBool::new(false),
             failed_step: AtomicU32::new(NO_FAILURE),
             failed_with: AtomicU32::new(0),
         };
@@ -192,6 +193,17 @@ impl<'a> Prepared<'a> {
                 })
             }
         }
+    }
+
+    /// Starts it but for the last step: the child does everything up to executing the program,
+    /// and ends. Whatever the start needs is then in the caches, so that how long it takes does
+    /// not depend on what this process did before. A step that fails fails again in
+    /// [`Prepared::start`], which tells.
+    pub fn rehearse(&mut self) {
+        self.plan.rehearsal.store(true, Ordering::Relaxed);
+        // Reaped as it is dropped.
+        drop(self.start());
+        self.plan.rehearsal.store(false, Ordering::Relaxed);
     }
 
     fn clone_child(&mut self) -> io::Result<Child> {

@@ -123,6 +123,27 @@ fn one_that_is_prepared_can_be_started_again() {
 }
 
 #[test]
+fn a_rehearsal_executes_nothing_and_leaves_nothing() {
+    let sink = sink();
+    let mut settings = settings();
+    settings.streams[1] = Some(sink.as_fd());
+    let mut prepared = Prepared::new(sh("echo once"), settings).unwrap();
+    prepared.rehearse();
+    assert_eq!(sink.metadata().unwrap().len(), 0);
+    let exited = prepared.start().unwrap().wait().unwrap();
+    assert_eq!(exited.status, Status::Code(0));
+    assert_eq!(sink.metadata().unwrap().len(), 5);
+    // One that cannot be started is told by the start alone.
+    let missing = Program {
+        executable: PathBuf::from("/no/such/program"),
+        ..sh("")
+    };
+    let mut prepared = Prepared::new(missing, Settings::default()).unwrap();
+    prepared.rehearse();
+    assert_eq!(prepared.start().unwrap_err().step, Step::Execute);
+}
+
+#[test]
 fn one_that_is_dropped_is_ended() {
     let child = Prepared::new(sh("exec sleep 1000"), settings())
         .unwrap()
