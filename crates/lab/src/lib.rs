@@ -5,6 +5,7 @@
 
 pub mod engine;
 pub mod exchange;
+pub mod kernels;
 pub mod store;
 pub mod target;
 pub mod targets;
