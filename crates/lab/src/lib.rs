@@ -3,6 +3,7 @@
 //!
 //! Nothing here knows a knob, a workload or a statistic by name.
 
+pub mod acpi_tables;
 pub mod engine;
 pub mod exchange;
 pub mod kernels;
