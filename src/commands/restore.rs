@@ -1,7 +1,7 @@
 //! `knobstat restore`: puts back what an interrupted experiment left behind.
 
 use knobstat_data::messages::{Refusal, RefusalKind, Restoration};
-use knobstat_knobs::{Options, StateDirectory, plan_put_back, put_back};
+use knobstat_knobs::{Options, StateDirectory, heard, plan_put_back, put_back};
 use knobstat_sys::root::Root;
 
 use crate::arguments::Restore;
@@ -30,6 +30,10 @@ pub fn run(arguments: &Restore, root: &Root) -> Result<u8, Trouble> {
         Trouble::new(exit_of(refusal.kind), refusal.cause, refusal.remedy)
     })?;
     output::result(&render(&restoration))?;
+    if !arguments.dry_run && !restoration.left_alone.is_empty() {
+        // Where it cannot be forgotten, the next who comes is told once more.
+        let _ = heard(root, &state);
+    }
     Ok(if restoration.failed.is_empty() {
         0
     } else {

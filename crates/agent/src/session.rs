@@ -35,6 +35,8 @@ pub struct Session {
     effects: Vec<Evidence>,
     /// The treatments whose setup was done and whose teardown was not, the latest last.
     set_up: Vec<RunSpec>,
+    /// Whether the last answer told of values that were left alone.
+    told: bool,
 }
 
 impl Session {
@@ -49,12 +51,20 @@ impl Session {
             wanted: Vec::new(),
             effects: Vec::new(),
             set_up: Vec::new(),
+            told: false,
         }
     }
 
     /// Answers a request. A descriptor of `interrupts` that becomes readable or hangs up breaks
     /// off what is under way.
+    ///
+    /// A request shows that the answer before it was heard.
     pub fn answer(&mut self, request: Request, interrupts: &[BorrowedFd<'_>]) -> Reply {
+        if std::mem::take(&mut self.told)
+            && let Some(knobs) = &self.knobs
+        {
+            knobs.heard();
+        }
         let answer = match request {
             Request::Describe(describe) => self.describe(describe),
             Request::Begin(begin) => self.begin(&begin, interrupts),
@@ -63,7 +73,11 @@ impl Session {
             Request::Run(spec) => self.run(&spec, interrupts),
             Request::TearDown(spec) => self.tear_down(&spec, interrupts),
             Request::Verify => self.verify(),
-            Request::Restore => Ok(Reply::Restored(self.end())),
+            Request::Restore => {
+                let restoration = self.end();
+                self.told = !restoration.left_alone.is_empty();
+                Ok(Reply::Restored(restoration))
+            }
         };
         answer.unwrap_or_else(Reply::Refused)
     }
@@ -123,6 +137,7 @@ impl Session {
             .into_iter()
             .filter_map(|(name, pid)| Some((name, pid?))),
         );
+        self.told = !put_back.is_empty();
         self.executor = Some(executor);
         self.look_for_effects(interrupts);
         Ok(Reply::Begun { put_back })

@@ -19,6 +19,7 @@ pub type Reaction = Box<dyn Fn(&mut Tree, &str, &str)>;
 struct State {
     tree: Tree,
     journal: Option<Vec<u8>>,
+    untold: Option<Vec<u8>>,
     refused: BTreeMap<String, i32>,
     refused_values: BTreeMap<(String, String), i32>,
     without_effect: BTreeSet<String>,
@@ -377,6 +378,24 @@ impl Files for FakeMachine {
     fn remove_journal(&self) -> io::Result<()> {
         self.operation(|state, _| {
             state.journal = None;
+            Ok(())
+        })
+    }
+
+    fn read_untold(&self) -> io::Result<Option<Vec<u8>>> {
+        Ok(self.state.borrow().untold.clone())
+    }
+
+    fn replace_untold(&self, bytes: &[u8]) -> io::Result<()> {
+        self.operation(|state, _| {
+            state.untold = Some(bytes.to_vec());
+            Ok(())
+        })
+    }
+
+    fn remove_untold(&self) -> io::Result<()> {
+        self.operation(|state, _| {
+            state.untold = None;
             Ok(())
         })
     }

@@ -5,7 +5,7 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::io;
 use std::os::fd::OwnedFd;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use knobstat_sys::durable::{self, AppendFile};
@@ -104,6 +104,24 @@ pub trait Files {
     /// # Errors
     /// When it cannot be removed.
     fn remove_journal(&self) -> io::Result<()>;
+
+    /// What nobody was told yet; none where everything was.
+    ///
+    /// # Errors
+    /// When it is there and cannot be read.
+    fn read_untold(&self) -> io::Result<Option<Vec<u8>>>;
+
+    /// Replaces what nobody was told yet, and waits for the disk.
+    ///
+    /// # Errors
+    /// When it cannot be made durable.
+    fn replace_untold(&self, bytes: &[u8]) -> io::Result<()>;
+
+    /// Removes what nobody was told yet. None there is no error.
+    ///
+    /// # Errors
+    /// When it cannot be removed.
+    fn remove_untold(&self) -> io::Result<()>;
 }
 
 /// The files beneath a root, and the journal in its state directory.
@@ -138,6 +156,20 @@ impl RootedFiles {
         self.state.as_ref().ok_or_else(|| {
             io::Error::new(io::ErrorKind::Unsupported, "no state directory was given")
         })
+    }
+
+    fn remove_of_state(&self, file: fn(&StateDirectory) -> PathBuf) -> io::Result<()> {
+        let state = self.state()?;
+        if !state.path().exists() {
+            return Ok(());
+        }
+        durable::remove(&file(state))?;
+        // A machine laid out in a tree leaves nothing behind once it is put back. A directory
+        // that is not empty stays.
+        if !self.root.is_real() {
+            let _ = std::fs::remove_dir(state.path());
+        }
+        Ok(())
     }
 }
 
@@ -224,11 +256,7 @@ impl Files for RootedFiles {
     }
 
     fn read_journal(&self) -> io::Result<Option<Vec<u8>>> {
-        match std::fs::read(self.state()?.journal()) {
-            Ok(bytes) => Ok(Some(bytes)),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-            Err(error) => Err(error),
-        }
+        read_where_it_is(&self.state()?.journal())
     }
 
     fn append_journal(&self, bytes: &[u8]) -> io::Result<()> {
@@ -244,16 +272,32 @@ impl Files for RootedFiles {
     }
 
     fn remove_journal(&self) -> io::Result<()> {
+        self.remove_of_state(StateDirectory::journal)
+    }
+
+    fn read_untold(&self) -> io::Result<Option<Vec<u8>>> {
+        // Without a state directory nothing was ever put back.
+        match &self.state {
+            Some(state) => read_where_it_is(&state.untold()),
+            None => Ok(None),
+        }
+    }
+
+    fn replace_untold(&self, bytes: &[u8]) -> io::Result<()> {
         let state = self.state()?;
-        if !state.path().exists() {
-            return Ok(());
-        }
-        durable::remove(&state.journal())?;
-        // A machine laid out in a tree leaves nothing behind once it is put back. A directory
-        // that is not empty stays.
-        if !self.root.is_real() {
-            let _ = std::fs::remove_dir(state.path());
-        }
-        Ok(())
+        state.create()?;
+        durable::replace(&state.untold(), bytes)
+    }
+
+    fn remove_untold(&self) -> io::Result<()> {
+        self.remove_of_state(StateDirectory::untold)
+    }
+}
+
+fn read_where_it_is(path: &Path) -> io::Result<Option<Vec<u8>>> {
+    match std::fs::read(path) {
+        Ok(bytes) => Ok(Some(bytes)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(error),
     }
 }

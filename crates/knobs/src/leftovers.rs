@@ -21,6 +21,7 @@ use crate::restore;
 use crate::session::Options;
 use crate::state_directory::StateDirectory;
 use crate::taking::{Holder, Taking, take};
+use crate::untold;
 
 /// How long a left-over process may take to end by itself once asked.
 const GRACE: Duration = Duration::from_secs(2);
@@ -184,6 +185,23 @@ pub fn put_back_leftovers(
     files: &RootedFiles,
     options: restore::Options,
 ) -> Result<Restoration, JournalError> {
+    // What was left alone earlier comes first. One that cannot be read is no reason not to put
+    // back; it stays where it is.
+    let mut left_alone = untold::read(files).unwrap_or_default();
+    let mut restoration = put_back_journal(root, files, options)?;
+    restoration
+        .left_alone
+        .retain(|sentence| !left_alone.contains(sentence));
+    left_alone.append(&mut restoration.left_alone);
+    restoration.left_alone = left_alone;
+    Ok(restoration)
+}
+
+fn put_back_journal(
+    root: &Root,
+    files: &RootedFiles,
+    options: restore::Options,
+) -> Result<Restoration, JournalError> {
     let Some(mut journal) = Journal::load(files)? else {
         return Ok(Restoration::default());
     };
@@ -198,6 +216,14 @@ pub fn put_back_leftovers(
     let mut restoration = restore::restore(files, &mut journal, options)?;
     restoration.put_back.splice(0..0, ended);
     Ok(restoration)
+}
+
+/// What [`put_back`] told of values that were left alone was heard: it is not told again.
+///
+/// # Errors
+/// When it cannot be forgotten: then the next who comes is told once more.
+pub fn heard(root: &Root, state: &StateDirectory) -> io::Result<()> {
+    untold::forget(&RootedFiles::new(root.clone(), state.clone()))
 }
 
 /// A word about a journal of an earlier boot.

@@ -29,6 +29,7 @@ mod states;
 mod system;
 mod taint;
 mod taking;
+mod untold;
 mod value;
 
 #[cfg(test)]
@@ -41,7 +42,7 @@ pub use catalogue::EffectCheck;
 pub use documentation::{documentation, markdown};
 pub use journal::JournalError;
 pub use knob::Refused;
-pub use leftovers::{BeginError, plan_put_back, put_back};
+pub use leftovers::{BeginError, heard, plan_put_back, put_back};
 pub use owners::{OWNERS, Owner, running as running_owners};
 pub use session::{Applied, Knobs, Options, SpawnSettings};
 pub use state_directory::{StateDirectory, StateDirectoryError};

@@ -11,6 +11,7 @@ use crate::files::Files;
 use crate::journal::{Entry, Journal, JournalError, Target};
 use crate::knob::{Refused, with_value};
 use crate::pattern::generalise;
+use crate::untold;
 use crate::value::Form;
 
 /// Undoing one change may disturb what was undone before it; after this many passes it never
@@ -133,6 +134,10 @@ pub fn restore(
             command: command(files, entry),
         })
         .collect();
+    if !restoration.left_alone.is_empty() {
+        // A full disk is no reason to leave the machine as it is; whoever asked is told at once.
+        let _ = untold::add(files, &restoration.left_alone);
+    }
     if restoration.failed.is_empty() {
         journal.clear(files)?;
     }

@@ -26,6 +26,7 @@ use crate::restore;
 use crate::state_directory::StateDirectory;
 use crate::system::System;
 use crate::taint;
+use crate::untold;
 
 /// How knobs are turned.
 #[derive(Clone, Debug)]
@@ -156,6 +157,12 @@ impl Knobs {
         sentences.extend(restoration.left_alone);
         sentences.extend(ended);
         Ok(sentences)
+    }
+
+    /// What was told of values that were left alone was heard: it is not told again.
+    pub fn heard(&self) {
+        // Where it cannot be forgotten, the next who comes is told once more.
+        let _ = untold::forget(&self.files);
     }
 
     /// Sets from now on whether values of somebody else are put back as well; to be called before

@@ -95,6 +95,11 @@ impl StateDirectory {
         self.0.join("journal")
     }
 
+    /// What was left alone and nobody was told yet, beside it.
+    pub fn untold(&self) -> PathBuf {
+        self.0.join("untold")
+    }
+
     /// Makes it, for this user alone.
     ///
     /// # Errors

@@ -82,7 +82,13 @@ impl Conversation {
         }
         let unknown = |error: String| EngineError::RestoreUnknown(error);
         match self.session.call(Request::Restore) {
-            Ok(Reply::Restored(restoration)) => Ok(restoration),
+            Ok(Reply::Restored(restoration)) => {
+                if !restoration.left_alone.is_empty() {
+                    // Asking again shows that the answer was heard, and changes nothing.
+                    let _ = self.session.call(Request::Restore);
+                }
+                Ok(restoration)
+            }
             Ok(Reply::Refused(refusal)) => Err(unknown(refusal.cause)),
             Ok(other) => Err(unknown(format!("it answered {}", word(&other)))),
             Err(error) => Err(unknown(error.to_string())),
