@@ -3,12 +3,14 @@
 
 use std::ffi::OsString;
 use std::net::IpAddr;
+use std::num::NonZero;
 use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use knobstat_data::experiment::parse_duration;
 use knobstat_data::{CpuList, Priority, Ratio};
+use knobstat_lab::kernels::Recipe;
 
 /// Finds out, by controlled experiment, which setting of this machine makes a workload faster, by
 /// how much, and how sure that is.
@@ -93,6 +95,9 @@ pub enum Command {
     /// Send UDP datagrams from one host to another, and say what became of them.
     #[command(subcommand)]
     Udp(Udp),
+    /// Bring what disposable guests need, and look into one.
+    #[command(subcommand)]
+    Vm(Vm),
     /// Put back what an interrupted experiment left behind.
     Restore(Restore),
     /// Compare files of numbers, or experiments, with today's statistics.
@@ -463,6 +468,39 @@ pub struct UdpSend {
     #[arg(long, short)]
     pub quiet: bool,
     /// Print as JSON: knobstat.udp/1.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `knobstat vm`
+#[derive(Debug, Subcommand)]
+pub enum Vm {
+    /// Bring what guests need: QEMU, Debian's ready-made kernel, and kernels of other tick rates
+    /// built from Debian's kernel source. Only what is missing is done.
+    Prepare(VmPrepare),
+}
+
+/// `knobstat vm prepare`
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  knobstat vm prepare --list
+  knobstat vm prepare debian
+  knobstat vm prepare hz1000 --dry-run
+  sudo knobstat vm prepare")]
+pub struct VmPrepare {
+    /// The kernels: debian, hz100, hz250, hz300 or hz1000; by default debian, hz250 and hz1000.
+    #[arg(value_name = "KERNEL")]
+    pub kernels: Vec<Recipe>,
+    /// Say which kernels there are, and do nothing.
+    #[arg(long, conflicts_with_all = ["dry_run", "kernels", "jobs"])]
+    pub list: bool,
+    /// Only print the commands that a person would type.
+    #[arg(long, conflicts_with = "json")]
+    pub dry_run: bool,
+    /// How many programs build at a time; by default as many as there are processors.
+    #[arg(long, value_name = "N")]
+    pub jobs: Option<NonZero<usize>>,
+    /// Print the kernels as JSON.
     #[arg(long)]
     pub json: bool,
 }

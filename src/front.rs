@@ -110,7 +110,11 @@ fn invoking_user() -> Result<Option<User>, Trouble> {
     })
 }
 
-fn become_invoking_user() -> Result<(), Trouble> {
+/// Gives up root's rights for those of the user behind sudo, where there is one.
+///
+/// # Errors
+/// When they cannot be given up.
+pub fn become_invoking_user() -> Result<(), Trouble> {
     let Some(user) = invoking_user()? else {
         return Ok(());
     };
@@ -123,13 +127,17 @@ fn become_invoking_user() -> Result<(), Trouble> {
     })
 }
 
+/// The home of the user behind sudo, whose the store and the cache are: HOME may be root's then.
+pub fn home_behind_sudo() -> Result<Option<PathBuf>, Trouble> {
+    Ok(invoking_user()?.and_then(|user| user.home))
+}
+
 /// Where the store is.
 pub fn store_path(global: &Global) -> Result<PathBuf, Trouble> {
     if let Some(path) = &global.store {
         return Ok(path.clone());
     }
-    // Under sudo HOME may be root's: the store is the invoking user's.
-    let home = invoking_user()?.and_then(|user| user.home);
+    let home = home_behind_sudo()?;
     default_path(|name| match (name, &home) {
         ("HOME", Some(home)) => Some(home.clone().into_os_string()),
         ("XDG_DATA_HOME", Some(_)) => None,

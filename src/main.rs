@@ -23,7 +23,7 @@ use std::process::ExitCode;
 
 use clap::Parser;
 
-use arguments::{Arguments, Command};
+use arguments::{Arguments, Command, Vm};
 use trouble::Trouble;
 
 fn main() -> ExitCode {
@@ -70,6 +70,9 @@ fn run(arguments: &Arguments) -> Result<ExitCode, Trouble> {
         Command::Timer(timer) => commands::timer::run(timer).map(done),
         Command::Noise(noise) => commands::noise::run(noise).map(done),
         Command::Doctor(doctor) => commands::doctor::run(doctor, &root()?).map(done),
+        Command::Vm(Vm::Prepare(prepare)) => {
+            commands::vm::prepare::run(prepare, &root()?).map(ExitCode::from)
+        }
         Command::Restore(restore) => commands::restore::run(restore, &root()?).map(ExitCode::from),
         Command::Compare(compare) => commands::compare::run(compare, global).map(ExitCode::from),
         Command::Completions(completions) => commands::completions::run(completions).map(done),

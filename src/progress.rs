@@ -84,7 +84,7 @@ fn line(run: &RunBegins, width: usize) -> String {
 }
 
 /// A stretch of time as a person says it.
-fn rough(time: Duration) -> String {
+pub fn rough(time: Duration) -> String {
     let seconds = time.as_secs_f64().ceil() as u64;
     match seconds {
         0..=99 => format!("{seconds} s"),

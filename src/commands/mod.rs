@@ -20,3 +20,4 @@ mod survey;
 pub mod timer;
 pub mod try_out;
 pub mod udp;
+pub mod vm;

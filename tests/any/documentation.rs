@@ -72,6 +72,11 @@ fn run(command: &str, place: &Place, machine: &Machine, id: &str) -> Result<(), 
             command = command.replace(verb, &format!("{verb}--check "));
         }
     }
+    // Packages and kernels are not brought by a test of words.
+    let prepare = "knobstat vm prepare";
+    if command.contains(prepare) && !command.contains("--list") && !command.contains("--dry-run") {
+        command = command.replace(prepare, &format!("{prepare} --dry-run"));
+    }
     let command = command.replace(
         "knobstat ",
         &format!("{program} --root {} ", machine.path().display()),

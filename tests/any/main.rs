@@ -23,3 +23,4 @@ mod simulated;
 mod stopping;
 mod surveys;
 mod udp;
+mod vm_prepare;

@@ -8,6 +8,8 @@ pub mod clock;
 #[cfg(target_os = "linux")]
 pub mod durable;
 #[cfg(target_os = "linux")]
+pub mod free_room;
+#[cfg(target_os = "linux")]
 pub mod lock;
 #[cfg(target_os = "linux")]
 pub mod machine;

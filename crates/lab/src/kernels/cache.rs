@@ -106,7 +106,7 @@ impl Cache {
         }
     }
 
-    /// The kernel that was put there last; of several of one moment, the last by name.
+    /// The kernel whose image was made last; of several of one moment, the last by name.
     ///
     /// # Errors
     /// When there is none, or the cache cannot be read.
@@ -367,7 +367,7 @@ mod tests {
     }
 
     #[test]
-    fn the_newest_is_what_was_put_there_last() {
+    fn the_newest_is_what_was_made_last() {
         let place = tempfile::tempdir().unwrap();
         let cache = Cache::of([place.path().to_owned()]);
         for (name, seconds) in [("a", 20), ("b", 30), ("c", 10)] {
