@@ -4,7 +4,7 @@
 
 use std::io::{self, Read, Write};
 
-use knobstat_data::messages::{FrameError, Header, Reply, Request, decode, encode, header};
+use knobstat_data::messages::{END, FrameError, Header, Reply, Request, decode, encode, header};
 use thiserror::Error;
 
 /// Why the conversation ended otherwise than in order.
@@ -33,6 +33,9 @@ pub fn receive(stream: &mut impl Read) -> Result<Option<Request>, ConversationEr
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
             Err(error) => return Err(error.into()),
         }
+    }
+    if head == END {
+        return Ok(None);
     }
     let length = header(head)?;
     // What arrives decides how much is held, not what the header claims.
@@ -75,6 +78,16 @@ mod tests {
         for length in 1..bytes.len() {
             assert!(receive(&mut &bytes[..length]).is_err(), "{length}");
         }
+    }
+
+    #[test]
+    fn the_request_to_end_ends_it_where_a_stream_has_no_end() {
+        let mut bytes = encode(&Request::Verify).unwrap();
+        bytes.extend(END);
+        bytes.extend(encode(&Request::Restore).unwrap());
+        let mut stream = bytes.as_slice();
+        assert_eq!(receive(&mut stream).unwrap(), Some(Request::Verify));
+        assert_eq!(receive(&mut stream).unwrap(), None);
     }
 
     #[test]

@@ -3,6 +3,10 @@
 //!
 //! A frame is the two letters `ks`, the version (one byte), a zero byte, the length of the body
 //! (four bytes, little-endian), and the body in postcard's encoding.
+//!
+//! Two headers carry no message and have a number in place of the zero byte, for streams that
+//! cannot say the same otherwise, as a serial line: [`READY`], because what is sent before the
+//! other side listens is lost there, and [`END`], because it has no end.
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -19,6 +23,14 @@ const HEADER_LENGTH: usize = 8;
 
 /// The bytes before a body.
 pub type Header = [u8; HEADER_LENGTH];
+
+/// From the side that serves: it listens from now on. Whatever came before is not part of the
+/// conversation.
+pub const READY: Header = [b'k', b's', VERSION, 1, 0, 0, 0, 0];
+
+/// From the side that asks: it has nothing more to ask. During a run any byte is the request to
+/// end, and this one is the only one that is understood afterwards.
+pub const END: Header = [b'k', b's', VERSION, 2, 0, 0, 0, 0];
 
 /// Why bytes are not a frame.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -115,6 +127,13 @@ mod tests {
             header([b'k', b's', 9, 0, 0, 0, 0, 0]),
             Err(FrameError::Version(9))
         );
+    }
+
+    #[test]
+    fn the_headers_without_a_message_announce_no_body() {
+        for signal in [READY, END] {
+            assert_eq!(header(signal), Err(FrameError::NotAFrame));
+        }
     }
 
     proptest! {

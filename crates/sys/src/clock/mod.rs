@@ -15,6 +15,8 @@ mod kernel;
 mod offset;
 mod stopwatch;
 mod vdso;
+#[cfg(target_arch = "x86_64")]
+mod vouched;
 
 pub use every::{CLOCK_IDS, ClockId};
 pub use kernel::{

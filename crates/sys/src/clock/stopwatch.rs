@@ -196,9 +196,14 @@ impl fmt::Display for Stopwatch {
                 uncertainty_ppm,
                 apart_at_most,
             } => {
+                let vouched = if counter::is_vouched() {
+                    ", whose constant rate the host vouches for"
+                } else {
+                    ""
+                };
                 write!(
                     f,
-                    "{} read directly, {:.6} MHz within {:.1} ppm of CLOCK_MONOTONIC_RAW, step {:?}",
+                    "{} read directly{vouched}, {:.6} MHz within {:.1} ppm of CLOCK_MONOTONIC_RAW, step {:?}",
                     counter::NAME,
                     frequency / 1e6,
                     uncertainty_ppm,
