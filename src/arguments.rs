@@ -111,13 +111,35 @@ pub enum Command {
     Manual(Manual),
     /// Serve requests over standard input and output.
     #[command(hide = true)]
-    Agent,
+    Agent(Agent),
+    /// Become another program that the kernel ends together with the process that started it.
+    #[command(hide = true)]
+    Bound(Bound),
     /// Put the machine back when the agent ends.
     #[command(hide = true)]
     Guardian(Verbatim),
     /// Do a built-in workload.
     #[command(hide = true)]
     Workload(Verbatim),
+}
+
+/// `knobstat agent`
+#[derive(Debug, Args)]
+pub struct Agent {
+    /// Over whatever stream that is: say first that it listens, for one that may carry something
+    /// else before, and understand the request to end, for one that has no end.
+    #[arg(long)]
+    pub stdio: bool,
+}
+
+/// `knobstat bound`
+#[derive(Debug, Args)]
+pub struct Bound {
+    /// The process that started this one.
+    pub parent: u32,
+    /// The program and its arguments.
+    #[arg(last = true, required = true)]
+    pub command: Vec<OsString>,
 }
 
 /// `knobstat run`

@@ -8,6 +8,7 @@ mod boot_unit;
 mod commands;
 mod confirm;
 mod front;
+mod guest_init;
 mod output;
 mod plan_text;
 mod progress;
@@ -29,6 +30,9 @@ use trouble::Trouble;
 fn main() -> ExitCode {
     let mut words = std::env::args_os();
     let called = words.next().unwrap_or_default();
+    if guest_init::is_wanted(&called) {
+        guest_init::main();
+    }
     if Path::new(&called)
         .file_name()
         .is_some_and(|name| name == "ministat")
@@ -78,7 +82,11 @@ fn run(arguments: &Arguments) -> Result<ExitCode, Trouble> {
         Command::Completions(completions) => commands::completions::run(completions).map(done),
         Command::Manual(manual) => commands::manual::run(manual).map(done),
         Command::Ministat(words) => Ok(commands::ministat::main(words.arguments.clone())),
-        Command::Agent => Ok(ExitCode::from(knobstat_agent::serve(&root()?))),
+        Command::Agent(agent) => Ok(ExitCode::from(knobstat_agent::serve(
+            &root()?,
+            agent.stdio,
+        ))),
+        Command::Bound(bound) => commands::bound::run(bound),
         Command::Guardian(words) => Ok(exit(knobstat_knobs::guardian::main(&words.arguments))),
         Command::Workload(words) => Ok(exit(knobstat_load::workloads::built_in::main(
             &words.arguments,

@@ -1,6 +1,7 @@
 //! The commands, one file each: what is asked for, and the call that does it.
 
 mod baseline;
+pub mod bound;
 pub mod clock;
 pub mod compare;
 pub mod completions;

@@ -13,4 +13,5 @@ mod serve;
 mod session;
 mod watched;
 
+pub use knobstat_knobs::{BootChange, Unavailable, boot_change};
 pub use serve::serve;

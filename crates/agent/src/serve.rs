@@ -4,10 +4,10 @@
 //! away, or the system asks it to end, it puts everything back and says what it did.
 
 use std::fs::File;
-use std::io;
+use std::io::{self, Write};
 use std::os::fd::AsFd;
 
-use knobstat_data::messages::Reply;
+use knobstat_data::messages::{READY, Reply};
 use knobstat_sys::root::Root;
 use knobstat_sys::signals::{self, SIGTERM, SignalFd};
 use knobstat_sys::{poll, streams};
@@ -23,8 +23,16 @@ const NOT_STARTED: u8 = 1;
 const NOT_PUT_BACK: u8 = 3;
 
 /// Serves requests until the front has no more, then puts everything back. Returns the exit code.
-pub fn serve(root: &Root) -> u8 {
-    match Agent::begin(root) {
+/// With `announce` it says first that it listens, for a stream that may carry something else
+/// before.
+pub fn serve(root: &Root, announce: bool) -> u8 {
+    let begun = Agent::begin(root).and_then(|mut agent| {
+        if announce {
+            agent.replies.write_all(&READY)?;
+        }
+        Ok(agent)
+    });
+    match begun {
         Ok(mut agent) => agent.serve(),
         Err(_) => NOT_STARTED,
     }

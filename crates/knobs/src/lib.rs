@@ -9,6 +9,7 @@
 mod apply;
 mod availability;
 mod boot;
+mod boot_change;
 mod catalogue;
 mod checksum;
 mod documentation;
@@ -38,6 +39,8 @@ mod fake;
 mod tests;
 
 pub use apply::ApplyError;
+pub use availability::Unavailable;
+pub use boot_change::{BootChange, boot_change};
 pub use catalogue::EffectCheck;
 pub use documentation::{documentation, markdown};
 pub use journal::JournalError;

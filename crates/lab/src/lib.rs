@@ -6,6 +6,7 @@
 pub mod acpi_tables;
 pub mod engine;
 pub mod exchange;
+pub mod guest;
 pub mod kernels;
 pub mod store;
 pub mod target;

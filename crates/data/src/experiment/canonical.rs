@@ -9,7 +9,7 @@ use std::fmt::Write;
 
 use super::{
     AnalysisChoice, Correction, Design, Experiment, Factor, FactorKind, FixedKnob, OnFailure,
-    Order, OwnKnob, Settle, Stop, TargetChoice, Unavailable, Workload,
+    Order, OwnKnob, Settle, Stop, TargetChoice, Unavailable, VirtualMachine, Workload,
 };
 use crate::vocabulary::Scope;
 use crate::words::{Metric, Ratio, Treatment, Value};
@@ -74,11 +74,40 @@ impl Experiment {
             match target {
                 TargetChoice::Local => "local".to_owned(),
                 TargetChoice::Model { machine } => format!("model {}", text(machine)),
+                TargetChoice::Vm(machine) => guest(machine),
             },
         );
         put_analysis(&mut lines, analysis);
         lines.0
     }
+}
+
+/// A guest: what of it decides what is measured. How long a boot is waited for does not.
+fn guest(machine: &VirtualMachine) -> String {
+    let VirtualMachine {
+        kernel,
+        cpus,
+        memory,
+        time,
+        accelerator,
+        acpi_tables,
+        append,
+        files,
+        modules,
+        boot_timeout: _,
+    } = machine;
+    let list = |values: &[String]| values.iter().map(|value| text(value)).collect::<Vec<_>>().join(",");
+    format!(
+        "vm kernel {} cpus {cpus} memory {} time {} accelerator {} tables {} append {} files {} modules {}",
+        kernel.as_deref().map_or_else(|| "newest".to_owned(), text),
+        memory.0,
+        time.word(),
+        accelerator.word(),
+        list(acpi_tables),
+        text(append),
+        list(files),
+        list(modules),
+    )
 }
 
 fn put_workload(lines: &mut Lines, workload: &Workload) {

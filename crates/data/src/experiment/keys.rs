@@ -18,8 +18,10 @@ pub enum Table {
     Design,
     /// `design.stop`.
     Stop,
-    /// `[target]`.
+    /// `[target]`, with the keys of every kind that has no table of its own.
     Target,
+    /// `[target]` of kind `vm`.
+    Guest,
     /// `[analysis]`.
     Analysis,
 }
@@ -39,7 +41,7 @@ const fn key(name: &'static str, default: &'static str) -> Key {
 
 impl Table {
     /// Every table.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::File,
         Self::Workload,
         Self::Metric,
@@ -47,6 +49,7 @@ impl Table {
         Self::Design,
         Self::Stop,
         Self::Target,
+        Self::Guest,
         Self::Analysis,
     ];
 
@@ -60,6 +63,7 @@ impl Table {
             Self::Design => "[design]",
             Self::Stop => "design.stop",
             Self::Target => "[target]",
+            Self::Guest => "[target] of kind \"vm\"",
             Self::Analysis => "[analysis]",
         }
     }
@@ -146,6 +150,22 @@ impl Table {
                     ]
                 }
             }
+            Self::Guest => {
+                const {
+                    &[
+                        key("kernel", "the newest of the cache"),
+                        key("cpus", "1"),
+                        key("memory", "\"512MiB\""),
+                        key("time", "\"virtual\"; \"wall\" with kvm"),
+                        key("accelerator", "\"tcg\""),
+                        key("acpi_tables", "[]"),
+                        key("append", "\"\""),
+                        key("files", "[]"),
+                        key("modules", "[]"),
+                        key("boot_timeout", "\"2m\""),
+                    ]
+                }
+            }
             Self::Analysis => {
                 const {
                     &[
@@ -159,22 +179,6 @@ impl Table {
                     ]
                 }
             }
-        }
-    }
-
-    /// Keys that are known and cannot be had yet, each with what it belongs to.
-    pub fn later_keys(self) -> &'static [(&'static str, &'static str)] {
-        match self {
-            Self::Target => &[
-                ("kernel", "the target kind `vm`"),
-                ("cpus", "the target kind `vm`"),
-                ("memory", "the target kind `vm`"),
-                ("time", "the target kind `vm`"),
-                ("accelerator", "the target kind `vm`"),
-                ("acpi_tables", "the target kind `vm`"),
-                ("append", "the target kind `vm`"),
-            ],
-            _ => &[],
         }
     }
 }

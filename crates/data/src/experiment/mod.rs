@@ -15,6 +15,7 @@ mod templates;
 mod toml_text;
 mod try_request;
 mod values;
+mod virtual_machine;
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -30,6 +31,7 @@ pub use quantities::{DurationError, parse_duration};
 pub use suggest::nearest;
 pub use templates::TemplateError;
 pub use try_request::{TryError, TryRequest};
+pub use virtual_machine::{Accelerator, GuestTime, VirtualMachine};
 
 /// A validated experiment: what varies, what is run, in which design, and how it is judged.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -231,6 +233,8 @@ pub enum TargetChoice {
         /// The path of its machine file, as the experiment file gives it.
         machine: String,
     },
+    /// A guest, booted for it.
+    Vm(Box<VirtualMachine>),
 }
 
 /// How the observations are judged.

@@ -11,6 +11,7 @@ mod parameters;
 mod partial;
 mod section;
 pub(super) mod target;
+mod virtual_machine;
 pub(super) mod workload;
 
 pub(super) use section::{Entry, Reader, Section, members as section_members};

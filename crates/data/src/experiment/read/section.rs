@@ -185,22 +185,11 @@ impl<'t> Section<'t> {
             if known.contains(&entry.name) {
                 continue;
             }
-            let later = table
-                .later_keys()
-                .iter()
-                .find(|(name, _)| *name == entry.name);
-            let fault = match later {
-                Some((_, belongs_to)) => Fault::new(
-                    format!("belongs to {belongs_to}, which this version does not have yet"),
-                    "not yet",
-                    "leave it out",
-                ),
-                None => Fault::new(
-                    format!("is not a key of {}", self.title),
-                    "unknown key",
-                    unknown_key_remedy(entry.name, &known, table),
-                ),
-            };
+            let fault = Fault::new(
+                format!("is not a key of {}", self.title),
+                "unknown key",
+                unknown_key_remedy(entry.name, &known, table),
+            );
             reader.fault(&entry.subject(), &entry.name_span, fault);
         }
     }

@@ -46,5 +46,6 @@ broken! {
     excluded_baseline
     too_many
     targets
+    guest
     machine_of_this_one
 }
