@@ -5,6 +5,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
+use knobstat_data::Experiment;
 use knobstat_data::experiment::TargetChoice;
 use knobstat_lab::store::{Owner, Store, StoreError, default_path};
 use knobstat_lab::target::Target;
@@ -14,6 +15,7 @@ use knobstat_sys::root::Root;
 use knobstat_sys::user::{self, User};
 
 use crate::arguments::Global;
+use crate::guests;
 use crate::simulated;
 use crate::trouble::{Exit, Trouble};
 use crate::watch::SignalWatch;
@@ -46,13 +48,23 @@ pub struct UnderTest {
 /// # Errors
 /// When the agent cannot be started, or there is no such machine file.
 pub fn under_test(
-    choice: &TargetChoice,
+    experiment: &Experiment,
     file: &Path,
     global: &Global,
 ) -> Result<UnderTest, Trouble> {
-    match choice {
+    match &experiment.target {
         TargetChoice::Local => {
             let (target, watch) = start_agent(&root(global)?)?;
+            Ok(UnderTest {
+                target: Box::new(target),
+                watch,
+                simulator: None,
+            })
+        }
+        TargetChoice::Vm(machine) => {
+            become_invoking_user()?;
+            let watch = Rc::new(SignalWatch::begin()?);
+            let target = guests::target(machine, experiment, file, Rc::clone(&watch))?;
             Ok(UnderTest {
                 target: Box::new(target),
                 watch,

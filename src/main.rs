@@ -9,6 +9,7 @@ mod commands;
 mod confirm;
 mod front;
 mod guest_init;
+mod guests;
 mod output;
 mod plan_text;
 mod progress;
@@ -82,10 +83,7 @@ fn run(arguments: &Arguments) -> Result<ExitCode, Trouble> {
         Command::Completions(completions) => commands::completions::run(completions).map(done),
         Command::Manual(manual) => commands::manual::run(manual).map(done),
         Command::Ministat(words) => Ok(commands::ministat::main(words.arguments.clone())),
-        Command::Agent(agent) => Ok(ExitCode::from(knobstat_agent::serve(
-            &root()?,
-            agent.stdio,
-        ))),
+        Command::Agent(agent) => Ok(ExitCode::from(knobstat_agent::serve(&root()?, agent.stdio))),
         Command::Bound(bound) => commands::bound::run(bound),
         Command::Guardian(words) => Ok(exit(knobstat_knobs::guardian::main(&words.arguments))),
         Command::Workload(words) => Ok(exit(knobstat_load::workloads::built_in::main(

@@ -85,7 +85,7 @@ pub fn check(
     file: &Path,
     global: &Global,
 ) -> Result<u8, Trouble> {
-    let mut machine = front::under_test(&experiment.target, file, global)?;
+    let mut machine = front::under_test(&experiment, file, global)?;
     let name = experiment.name.clone();
     let treatments = full_factorial(&experiment.factors).len();
     let assignment = Assignment {
@@ -140,7 +140,7 @@ pub fn carry_out(
         mut target,
         watch,
         simulator,
-    } = front::under_test(&experiment.target, file, global)?;
+    } = front::under_test(&experiment, file, global)?;
     let mut store = front::open_store(global)?;
     let mut world = RealWorld::new();
     let assignment = Assignment {

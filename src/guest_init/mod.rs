@@ -31,7 +31,9 @@ pub fn main() -> ! {
     let line = fs::read_to_string("/proc/cmdline").unwrap_or_default();
     let done = match wanted(&line) {
         "agent" => agent::serve(),
-        other => Err(format!("the guest is asked for \"{other}\", which it cannot do")),
+        other => Err(format!(
+            "the guest is asked for \"{other}\", which it cannot do"
+        )),
     };
     if let Err(trouble) = done {
         eprintln!("knobstat: {trouble}");
@@ -58,7 +60,10 @@ mod tests {
     #[test]
     fn the_last_word_says_what_the_guest_is_for() {
         assert_eq!(wanted("quiet panic=-1\n"), "agent");
-        assert_eq!(wanted("knobstat.init=agent knobstat.init=resume x\n"), "resume");
+        assert_eq!(
+            wanted("knobstat.init=agent knobstat.init=resume x\n"),
+            "resume"
+        );
     }
 
     #[test]

@@ -3,6 +3,8 @@
 
 use std::fs;
 use std::path::Path;
+use std::thread;
+use std::time::Duration;
 
 use knobstat_sys::net::netlink::RouteSocket;
 use knobstat_sys::{kernel_module, mount};
@@ -24,6 +26,11 @@ const FILE_SYSTEMS: [(&str, &str, bool); 9] = [
 /// Where the modules are, in the order of their names.
 const MODULES: &str = "/knobstat/modules";
 
+/// The clock sources that the kernel offers.
+const CLOCK_SOURCES: &str = "/sys/devices/system/clocksource/clocksource0/available_clocksource";
+const A_MOMENT: Duration = Duration::from_millis(20);
+const LONGEST_WAIT: Duration = Duration::from_secs(5);
+
 /// Makes it all, and says in sentences what could not be made.
 pub fn make() -> Vec<String> {
     let mut troubles = Vec::new();
@@ -36,10 +43,29 @@ pub fn make() -> Vec<String> {
     }
     let loopback = RouteSocket::open().and_then(|socket| socket.bring_up("lo"));
     if let Err(error) = loopback {
-        troubles.push(format!("the loopback interface cannot be brought up ({error})"));
+        troubles.push(format!(
+            "the loopback interface cannot be brought up ({error})"
+        ));
     }
     troubles.extend(load_modules());
+    wait_for_clock_sources();
     troubles
+}
+
+/// Waits until the kernel has made up its mind about the time stamp counter: for about a second
+/// after its start it offers one of another name that goes away. Where it never does, it is
+/// waited for no longer than it could take.
+fn wait_for_clock_sources() {
+    for _ in 0..LONGEST_WAIT.as_millis() / A_MOMENT.as_millis() {
+        let offered = fs::read_to_string(CLOCK_SOURCES).unwrap_or_default();
+        if !offered
+            .split_whitespace()
+            .any(|source| source == "tsc-early")
+        {
+            return;
+        }
+        thread::sleep(A_MOMENT);
+    }
 }
 
 fn load_modules() -> Vec<String> {

@@ -38,6 +38,7 @@ pub fn machine(root: &Root, stopwatch: String, workload_user: Option<String>) ->
             .collect(),
         governor: read("/sys/devices/system/cpu/cpufreq/policy0/scaling_governor"),
         virtualization: machine::virtualization(root),
+        guest: None,
         memory: machine::memory(root),
         boot_id: machine::boot_id(root),
         stopwatch: Some(stopwatch),

@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::experiment::{Accelerator, GuestTime};
+
 /// A machine's fingerprint: what a reader of a report needs to know of it. Every field is
 /// optional because kernels, vendors and containers differ.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -33,6 +35,8 @@ pub struct Machine {
     pub governor: Option<String>,
     /// The hypervisor or container, where there is one.
     pub virtualization: Option<String>,
+    /// What kind of guest it is, where it was booted for the experiment.
+    pub guest: Option<GuestMachine>,
     /// Memory in bytes.
     pub memory: Option<u64>,
     /// The boot's own id.
@@ -49,6 +53,15 @@ pub struct Machine {
     pub workload_user: Option<String>,
     /// Who else turned knobs on it when the experiment began: running daemons by name.
     pub other_owners: Vec<String>,
+}
+
+/// A guest that was booted for an experiment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct GuestMachine {
+    /// What its time followed.
+    pub time: GuestTime,
+    /// What executed its instructions.
+    pub accelerator: Accelerator,
 }
 
 /// What [`Machine::virtualization`] of a simulated machine begins with.

@@ -118,7 +118,10 @@ mod tests {
     #[test]
     fn each_knob_of_the_boot_has_its_word() {
         assert_eq!(change("hz", "1000"), BootChange::TickRate(1000));
-        assert_eq!(change("kernel", "hz250"), BootChange::Kernel("hz250".to_owned()));
+        assert_eq!(
+            change("kernel", "hz250"),
+            BootChange::Kernel("hz250".to_owned())
+        );
         assert_eq!(change("kernel", "base"), BootChange::BaseKernel);
         assert_eq!(change("nohz", "off"), word("nohz", Some("off")));
         assert_eq!(change("idletick", "on"), word("nohz", Some("off")));
@@ -137,7 +140,11 @@ mod tests {
 
     #[test]
     fn what_no_word_makes_is_refused_with_a_remedy() {
-        for (factor, level) in [("idle_driver", "acpi_idle"), ("hz", "many"), ("fan", "fast")] {
+        for (factor, level) in [
+            ("idle_driver", "acpi_idle"),
+            ("hz", "many"),
+            ("fan", "fast"),
+        ] {
             let refused = boot_change(&Setting::new(factor, level)).unwrap_err();
             assert!(refused.remedy.is_some(), "{factor}");
         }

@@ -3,6 +3,8 @@
 //! A target opens sessions and a session answers requests; nothing here knows whether the
 //! machine is this one, a guest or a model.
 
+use std::time::Duration;
+
 use knobstat_data::messages::{FrameError, Reply, Request};
 use knobstat_data::words::Setting;
 use thiserror::Error;
@@ -14,6 +16,11 @@ pub trait Target {
     /// # Errors
     /// When the machine cannot be reached or cannot be booted so.
     fn open(&mut self, boot: &[Setting]) -> Result<Opened, TargetError>;
+
+    /// How long the last boot took, for telling how long is left.
+    fn boot_takes(&self) -> Option<Duration> {
+        None
+    }
 
     /// Whether it is booted anew for settings that need a boot. One that is not can take only the
     /// levels that it was booted with, and one session serves every boot of a plan.
@@ -82,6 +89,16 @@ pub enum TargetError {
         /// What is known of why.
         cause: Option<String>,
     },
+    /// A boot did not come up, or the machine went away in the middle of it: nothing of it is
+    /// left, and it can be booted again.
+    #[error("{0}")]
+    Boot(String),
+    /// It cannot be booted at all, whatever the settings.
+    #[error("{0}")]
+    Setup(String),
+    /// A signal asked for an end while the machine was booting or answering.
+    #[error("a signal asked for an end before the machine under test had answered")]
+    Interrupted,
     /// A message could not be read or written.
     #[error(
         "the conversation with the machine under test failed: {0}; start knobstat again to continue"

@@ -359,6 +359,7 @@ fn fingerprint(machine: &MachineFile, settings: &Settings, source: &str) -> Mach
             .collect(),
         governor: None,
         virtualization: Some(Machine::simulated_as(&machine.name)),
+        guest: None,
         memory: None,
         boot_id: None,
         stopwatch: Some("the simulation's own time".to_owned()),

@@ -9,6 +9,7 @@ pub mod clock;
 pub mod durable;
 #[cfg(target_os = "linux")]
 pub mod free_room;
+#[cfg(target_os = "linux")]
 pub mod kernel_module;
 #[cfg(target_os = "linux")]
 pub mod lock;

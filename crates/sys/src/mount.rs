@@ -16,13 +16,7 @@ use rustix::mount::MountFlags;
 pub fn mount(kind: &str, directory: &Path) -> io::Result<()> {
     fs::create_dir_all(directory)?;
     let no_options: Option<&CStr> = None;
-    match rustix::mount::mount(
-        kind,
-        directory,
-        kind,
-        MountFlags::NOSUID,
-        no_options,
-    ) {
+    match rustix::mount::mount(kind, directory, kind, MountFlags::NOSUID, no_options) {
         Ok(()) | Err(Errno::BUSY) => Ok(()),
         Err(error) => Err(error.into()),
     }

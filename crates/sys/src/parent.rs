@@ -16,6 +16,8 @@ pub fn end_with_parent(parent: u32) -> io::Result<()> {
     if getppid() == expected {
         Ok(())
     } else {
-        Err(io::Error::other("the process that started this one has ended"))
+        Err(io::Error::other(
+            "the process that started this one has ended",
+        ))
     }
 }

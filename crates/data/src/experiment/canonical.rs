@@ -96,7 +96,13 @@ fn guest(machine: &VirtualMachine) -> String {
         modules,
         boot_timeout: _,
     } = machine;
-    let list = |values: &[String]| values.iter().map(|value| text(value)).collect::<Vec<_>>().join(",");
+    let list = |values: &[String]| {
+        values
+            .iter()
+            .map(|value| text(value))
+            .collect::<Vec<_>>()
+            .join(",")
+    };
     format!(
         "vm kernel {} cpus {cpus} memory {} time {} accelerator {} tables {} append {} files {} modules {}",
         kernel.as_deref().map_or_else(|| "newest".to_owned(), text),

@@ -13,9 +13,7 @@ use crate::observation::{KnobReading, RunResult};
 use crate::words::{Celsius, ExperimentId, Level, Metric, Parameters, RunId, Setting};
 use crate::{Machine, vocabulary::Scope};
 
-pub use frame::{
-    END, FrameError, Header, LARGEST_FRAME, READY, VERSION, decode, encode, header,
-};
+pub use frame::{END, FrameError, Header, LARGEST_FRAME, READY, VERSION, decode, encode, header};
 
 /// What is asked of a target.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -143,7 +143,8 @@ impl Archive {
         ];
         self.bytes.extend_from_slice(b"070701");
         for field in fields {
-            self.bytes.extend_from_slice(format!("{field:08x}").as_bytes());
+            self.bytes
+                .extend_from_slice(format!("{field:08x}").as_bytes());
         }
         self.bytes.extend_from_slice(entry.path.as_bytes());
         self.bytes.push(0);
@@ -209,7 +210,15 @@ mod tests {
         let paths: Vec<&str> = entries.iter().map(|(path, ..)| path.as_str()).collect();
         assert_eq!(
             paths,
-            ["usr", "usr/lib", "usr/lib/a", "usr/lib/b", "lib", "dev", "dev/console"]
+            [
+                "usr",
+                "usr/lib",
+                "usr/lib/a",
+                "usr/lib/b",
+                "lib",
+                "dev",
+                "dev/console"
+            ]
         );
         assert_eq!(entries[2].2, b"a");
         assert_eq!(entries[3].1, 0o100_755);

@@ -8,6 +8,7 @@ use std::io::{self, Read};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::fs::FileExt;
 use std::os::unix::net::UnixStream;
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
@@ -120,6 +121,8 @@ impl Guest {
             .arg("--")
             .arg(qemu)
             .args(machine.arguments())
+            // A signal of the terminal is the front's: it ends the guest in good order.
+            .process_group(0)
             .stdin(Stdio::from(OwnedFd::from(theirs)))
             .stdout(Stdio::from(console.try_clone()?))
             .stderr(Stdio::from(messages.try_clone()?))
@@ -196,7 +199,9 @@ impl Guest {
         let said = last_lines(&self.messages);
         let how = status.map_or_else(|| "QEMU closed the line".to_owned(), in_words);
         BootError::Ended {
-            how: said.last().map_or(how.clone(), |line| format!("{how}: {line}")),
+            how: said
+                .last()
+                .map_or(how.clone(), |line| format!("{how}: {line}")),
             console: self.console(),
         }
     }
@@ -369,7 +374,11 @@ mod tests {
 
     #[test]
     fn a_guest_that_hangs_is_ended_at_the_deadline() {
-        let result = booted("echo waiting; exec sleep 60", Duration::from_millis(300), "");
+        let result = booted(
+            "echo waiting; exec sleep 60",
+            Duration::from_millis(300),
+            "",
+        );
         let Err(BootError::Deadline { console, .. }) = result else {
             panic!("it was waited for");
         };

@@ -77,7 +77,10 @@ mod tests {
             .map(PathBuf::from)
         );
         assert!(parse("\tlibmissing.so => not found\n").is_err());
-        assert_eq!(parse("\tstatically linked\n").unwrap(), Vec::<PathBuf>::new());
+        assert_eq!(
+            parse("\tstatically linked\n").unwrap(),
+            Vec::<PathBuf>::new()
+        );
     }
 
     #[test]

@@ -13,6 +13,7 @@ mod qemu;
 
 pub use archive::Archive;
 pub use boot::{BOUND, BootError, Guest, find_qemu};
+pub(crate) use boot::{Ready, ready};
 pub use initramfs::{Initramfs, ModuleFile};
 pub use pack::PackError;
 pub use qemu::{Accelerator, Disk, GuestTime, Machine, Ports, QEMU};

@@ -103,7 +103,10 @@ pub fn program(archive: &mut Archive, path: &Path) -> Result<(), PackError> {
 
 /// The interpreter in the first line of a script, where it is an absolute path.
 fn script_interpreter(bytes: &[u8]) -> Option<PathBuf> {
-    let line = bytes.strip_prefix(b"#!")?.split(|byte| *byte == b'\n').next()?;
+    let line = bytes
+        .strip_prefix(b"#!")?
+        .split(|byte| *byte == b'\n')
+        .next()?;
     let line = std::str::from_utf8(line).ok()?;
     let path = PathBuf::from(line.split_whitespace().next()?);
     path.is_absolute().then_some(path)

@@ -181,7 +181,10 @@ mod tests {
 
     fn words(machine: &Machine) -> String {
         let arguments = machine.arguments();
-        let words: Vec<_> = arguments.iter().map(|word| word.to_string_lossy()).collect();
+        let words: Vec<_> = arguments
+            .iter()
+            .map(|word| word.to_string_lossy())
+            .collect();
         words.join(" ")
     }
 
@@ -208,7 +211,10 @@ mod tests {
             ..machine()
         };
         let words = words(&machine);
-        assert!(!words.contains("icount") && !words.contains("vouched"), "{words}");
+        assert!(
+            !words.contains("icount") && !words.contains("vouched"),
+            "{words}"
+        );
         assert!(words.contains("-accel kvm -cpu host"), "{words}");
     }
 
@@ -222,7 +228,10 @@ mod tests {
             ..machine()
         };
         let words = words(&machine);
-        assert!(words.contains("-acpitable file=/tables/a,,b.aml"), "{words}");
+        assert!(
+            words.contains("-acpitable file=/tables/a,,b.aml"),
+            "{words}"
+        );
         assert!(words.contains("file=/disk,,1"), "{words}");
         assert!(words.contains("family=6,model=6"), "{words}");
     }

@@ -2,6 +2,8 @@
 
 mod local;
 mod model;
+mod vm;
 
 pub use local::{Agent, LocalTarget, Watch};
 pub use model::ModelTarget;
+pub use vm::{Parts, VmError, VmTarget};

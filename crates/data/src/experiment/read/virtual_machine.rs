@@ -19,10 +19,7 @@ const MOST_MEMORY: u64 = 1 << 40;
 pub fn read(reader: &mut Reader<'_>, section: &Section<'_>) -> VirtualMachine {
     section.refuse_unknown_keys(reader, Table::Guest, &["kind"]);
     let otherwise = VirtualMachine::default();
-    let times = [
-        ("virtual", GuestTime::Virtual),
-        ("wall", GuestTime::Wall),
-    ];
+    let times = [("virtual", GuestTime::Virtual), ("wall", GuestTime::Wall)];
     let accelerators = [("tcg", Accelerator::Tcg), ("kvm", Accelerator::Kvm)];
     let time = section.word(reader, "time", &times, &[]);
     let accelerator = section.word(reader, "accelerator", &accelerators, &[]);
@@ -95,4 +92,3 @@ fn lines(reader: &mut Reader<'_>, section: &Section<'_>, name: &str) -> Vec<Stri
         })
         .collect()
 }
-

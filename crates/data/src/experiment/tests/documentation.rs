@@ -53,7 +53,10 @@ fn the_file_with_every_key_is_right() {
     for key in keys.filter(|key| !guest.contains(&format!("\n{} = ", key.name))) {
         panic!("{} of {:?}", key.name, Table::Guest);
     }
-    for table in Table::ALL.into_iter().filter(|table| *table != Table::Guest) {
+    for table in Table::ALL
+        .into_iter()
+        .filter(|table| *table != Table::Guest)
+    {
         for key in table.keys().iter().filter(|key| key.name != "stop") {
             // Of `design.stop`, and of the two ways to find a metric, another file has the rest.
             let given = full.contains(&format!("{} = ", key.name))

@@ -1,0 +1,116 @@
+//! Guests for an experiment: what they are made of, found on this machine.
+
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+
+use knobstat_data::Experiment;
+use knobstat_data::experiment::{FactorKind, VirtualMachine};
+use knobstat_data::plan::full_factorial;
+use knobstat_data::words::Setting;
+use knobstat_lab::guest::find_qemu;
+use knobstat_lab::kernels::Cache;
+use knobstat_lab::targets::{Parts, VmTarget};
+use knobstat_sys::spawn::{Lookup, find_program};
+
+use crate::trouble::{Exit, Trouble};
+use crate::watch::SignalWatch;
+
+/// The guests that an experiment asks for; `file` is the experiment's own.
+///
+/// # Errors
+/// When QEMU, a kernel, or a program of the workload is not here.
+pub fn target(
+    machine: &VirtualMachine,
+    experiment: &Experiment,
+    file: &Path,
+    watch: Rc<SignalWatch>,
+) -> Result<VmTarget<SignalWatch>, Trouble> {
+    let trouble = |error: &dyn std::fmt::Display| in_two(&error.to_string());
+    let qemu = find_qemu(std::env::var_os("PATH").as_deref()).map_err(|error| trouble(&error))?;
+    let cache = Cache::locate(|name| std::env::var_os(name)).map_err(|error| trouble(&error))?;
+    let program = std::env::current_exe().map_err(|error| {
+        Trouble::new(
+            Exit::RunsFailed,
+            format!("the program cannot find itself ({error})"),
+            "Start it by its whole path.",
+        )
+    })?;
+    let parts = Parts {
+        program,
+        qemu,
+        directory: directory_of(file),
+        cache,
+        programs: programs(experiment)?,
+        fixed: fixed(experiment),
+        at_boot: at_boot(experiment),
+        first: first(experiment),
+    };
+    VmTarget::new(machine.clone(), parts, watch).map_err(|error| trouble(&error))
+}
+
+/// A sentence that has its remedy after a semicolon.
+fn in_two(sentence: &str) -> Trouble {
+    match sentence.split_once("; ") {
+        Some((cause, remedy)) => Trouble::request(cause, format!("Remedy: {remedy}.")),
+        None => Trouble::request(sentence, ""),
+    }
+}
+
+/// The directory that relative paths of an experiment file start at, as a whole path.
+fn directory_of(file: &Path) -> PathBuf {
+    let directory = file.parent().unwrap_or(Path::new(""));
+    std::path::absolute(directory.join(".")).unwrap_or_else(|_| directory.to_owned())
+}
+
+/// The programs of the host that the workload starts, where this machine has them. What it lacks,
+/// the guest lacks, and says so.
+fn programs(experiment: &Experiment) -> Result<Vec<PathBuf>, Trouble> {
+    let treatments = full_factorial(&experiment.factors);
+    let programs = experiment
+        .programs(&treatments)
+        .map_err(|error| Trouble::request(error.to_string(), ""))?;
+    let inherited = std::env::var_os("PATH");
+    Ok(programs
+        .iter()
+        .filter_map(|program| {
+            let path = program.path.as_deref().map(OsStr::new);
+            let found = find_program(
+                OsStr::new(&program.name),
+                path.or(inherited.as_deref()),
+                Path::new(program.working_directory.as_deref().unwrap_or(".")),
+            );
+            match found {
+                Lookup::Found(path) => std::path::absolute(path).ok(),
+                Lookup::NotExecutable(_) | Lookup::Missing => None,
+            }
+        })
+        .collect())
+}
+
+/// What is held and decided at boot.
+fn fixed(experiment: &Experiment) -> Vec<Setting> {
+    let held = experiment.fixed.iter();
+    held.filter(|fixed| fixed.scope.needs_boot())
+        .map(|fixed| fixed.setting.clone())
+        .collect()
+}
+
+/// The knobs that are decided at boot.
+fn at_boot(experiment: &Experiment) -> Vec<String> {
+    let settings = fixed(experiment).into_iter().chain(first(experiment));
+    settings.map(|setting| setting.factor).collect()
+}
+
+/// The first level of each factor that is decided at boot.
+fn first(experiment: &Experiment) -> Vec<Setting> {
+    experiment
+        .factors
+        .iter()
+        .filter(|factor| matches!(factor.kind, FactorKind::Knob(scope) if scope.needs_boot()))
+        .filter_map(|factor| {
+            let level = factor.levels.first()?;
+            Some(Setting::new(&factor.name, level.clone()))
+        })
+        .collect()
+}
