@@ -34,6 +34,8 @@ pub mod priority;
 #[cfg(target_os = "linux")]
 pub mod processes;
 #[cfg(target_os = "linux")]
+pub mod resident;
+#[cfg(target_os = "linux")]
 pub mod root;
 #[cfg(target_os = "linux")]
 pub mod serial;

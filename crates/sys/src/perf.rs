@@ -88,6 +88,17 @@ pub struct Count {
     pub running: Duration,
 }
 
+impl Count {
+    /// What was counted since an earlier reading of the same counter.
+    pub fn since(self, earlier: Self) -> Self {
+        Self {
+            value: self.value.saturating_sub(earlier.value),
+            enabled: self.enabled.saturating_sub(earlier.enabled),
+            running: self.running.saturating_sub(earlier.running),
+        }
+    }
+}
+
 /// The first version of `perf_event_attr`, which every kernel takes.
 #[repr(C)]
 #[derive(Default)]

@@ -40,6 +40,10 @@ pub trait Sampler {
     /// Reads into buffers made beforehand.
     fn capture(&mut self, moment: Moment);
 
+    /// The start was rehearsed since [`Moment::Before`]: what that left in counts that started
+    /// processes inherit is not the run's.
+    fn rehearsed(&mut self) {}
+
     /// What lies between the two captures.
     fn decode(&self) -> Vec<Evidence>;
 }
@@ -73,6 +77,13 @@ impl Samplers {
     pub fn capture(&mut self, moment: Moment) {
         for sampler in &mut self.0 {
             sampler.capture(moment);
+        }
+    }
+
+    /// Tells all of them that the start was rehearsed.
+    pub fn rehearsed(&mut self) {
+        for sampler in &mut self.0 {
+            sampler.rehearsed();
         }
     }
 

@@ -9,6 +9,7 @@ use knobstat_data::observation::{Failure, KnobReading, Outcome};
 use knobstat_data::{CpuList, ExperimentId, RunResult};
 use knobstat_sys::clock::Stopwatch;
 use knobstat_sys::machine::configured_hz;
+use knobstat_sys::resident::Resident;
 use knobstat_sys::root::Root;
 use knobstat_sys::signals::become_subreaper;
 use knobstat_sys::spawn::{Settings, Status};
@@ -66,6 +67,9 @@ pub struct Executor {
     pub(super) stopwatch: Stopwatch,
     pub(super) samplers: Samplers,
     pub(super) leader: Leader,
+    pub(super) resident: Resident,
+    /// Whether what only the beginning needed was let go of.
+    is_lean: bool,
     pub(super) thermometer: Thermometer,
     pub(super) steps: Steps,
     /// The kernel's tick rate, where it tells.
@@ -96,6 +100,8 @@ impl Executor {
             stopwatch,
             samplers: Samplers::new(),
             leader: Leader::new(),
+            resident: Resident::of_self(),
+            is_lean: false,
             thermometer: Thermometer::find(root),
             steps: Steps::new(),
             hz: configured_hz(&Root::real()),
@@ -221,8 +227,8 @@ impl Executor {
                 return RunResult::bare(Outcome::Failed(Failure::Start { reason }));
             }
         };
-        bracket(&mut OnThisMachine {
-            executor: self,
+        let result = bracket(&mut OnThisMachine {
+            executor: &mut *self,
             spec,
             workload,
             launch,
@@ -232,7 +238,12 @@ impl Executor {
             before_prepare,
             streams: None,
             environment_size: 0,
-        })
+        });
+        if !std::mem::replace(&mut self.is_lean, true) {
+            // The first run has shown what a run needs; it comes back with the second.
+            self.resident.let_go();
+        }
+        result
     }
 
     /// Runs a step, its output kept only for telling why it failed.

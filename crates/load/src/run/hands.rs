@@ -136,6 +136,7 @@ impl<V> OnThisMachine<'_, V> {
             stopwatch: &self.executor.stopwatch,
             samplers: &mut self.executor.samplers,
             leader: &mut self.executor.leader,
+            resident: &self.executor.resident,
         };
         let mut timed = time(watch, &mut prepared, self.interrupts, self.launch.timeout);
         timed.notes.extend(household.end_newcomers());
@@ -202,7 +203,7 @@ impl<V> OnThisMachine<'_, V> {
         let step = self.executor.steps.present();
         let executor = &*self.executor;
         let Measured { usage, harness, .. } = measured;
-        let mut found = usage::decode(usage, harness.after.usage.peak_resident, executor.hz);
+        let mut found = usage::decode(usage, measured.inherited_peak, executor.hz);
         found.extend(executor.leader.decode());
         found.extend(harness::decode(harness));
         found.extend(clocks::decode(&against(

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use knobstat_data::observation::Times;
 use knobstat_sys::clock::Stopwatch;
+use knobstat_sys::resident::Resident;
 use knobstat_sys::spawn::{Exited, Prepared, Status, Usage};
 use knobstat_sys::topology::current_cpu;
 
@@ -47,6 +48,9 @@ pub(super) struct Measured {
     pub(super) sightings: [Sighting; 2],
     /// How long it took to take the evidence on both sides, and to reap the process.
     pub(super) taking_evidence: Duration,
+    /// The largest resident set of the harness around the start, in bytes: the process's own peak
+    /// is never below it.
+    pub(super) inherited_peak: u64,
 }
 
 impl Timed {
@@ -69,6 +73,7 @@ pub(super) struct Watch<'a> {
     pub(super) stopwatch: &'a Stopwatch,
     pub(super) samplers: &'a mut Samplers,
     pub(super) leader: &'a mut Leader,
+    pub(super) resident: &'a Resident,
 }
 
 /// Times one process. Between the two readings of the stopwatch the harness starts the process
@@ -83,11 +88,14 @@ pub(super) fn time(
         stopwatch,
         samplers,
         leader,
+        resident,
     } = watch;
     let taking = stopwatch.read();
     samplers.capture(Moment::Before);
+    resident.set_peak_back();
     // Taking the evidence has filled the caches with something else.
     prepared.rehearse();
+    samplers.rehearsed();
     let cpu = current_cpu();
     let before = Own::now();
     let first = Sighting::now(stopwatch);
@@ -115,6 +123,7 @@ pub(super) fn time(
     // What the scheduler says of a process is gone once it is reaped. Reaping comes after the
     // timed window: how long it takes depends on what was read of the process before.
     leader.capture(child.pid());
+    let inherited_peak = resident.peak().unwrap_or(after.usage.peak_resident);
     let exited = child.wait();
     samplers.capture(Moment::After);
     let taken = stopwatch.read();
@@ -148,6 +157,7 @@ pub(super) fn time(
             sightings: [first, second],
             taking_evidence: stopwatch.between(taking, first.after)
                 + stopwatch.between(second.before, taken),
+            inherited_peak,
         }),
         notes: Vec::new(),
     }

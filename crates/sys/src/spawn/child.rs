@@ -4,7 +4,7 @@
 
 use std::ffi::CString;
 use std::os::fd::RawFd;
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicI32, AtomicU32, Ordering};
 
 use super::failure::Step;
 use super::prepared::{Credentials, Limit, Scheduling};
@@ -15,6 +15,12 @@ const PERSONALITY_QUERY: libc::c_ulong = 0xffff_ffff;
 
 /// The exit code of a child that could not become its program; nobody sees it but us.
 const NOT_STARTED: libc::c_int = 127;
+
+/// No rehearsal: the program itself is executed.
+pub(super) const REAL: RawFd = -1;
+
+/// A rehearsal that ends where the program would be executed.
+pub(super) const WITHOUT_PROGRAM: RawFd = -2;
 
 /// The kernel's signal set: 64 signals.
 pub(super) const KERNEL_SIGNAL_SET: usize = size_of::<u64>();
@@ -40,8 +46,9 @@ pub(super) struct Plan {
     pub(super) credentials: Option<Credentials>,
     pub(super) default_signals: Vec<libc::c_int>,
     pub(super) signal_mask: u64,
-    /// Whether the child ends where it would execute the program.
-    pub(super) rehearsal: AtomicBool,
+    /// The descriptor of what the child executes in a rehearsal, or one of [`REAL`] and
+    /// [`WITHOUT_PROGRAM`].
+    pub(super) rehearsal: AtomicI32,
     pub(super) failed_step: AtomicU32,
     pub(super) failed_with: AtomicU32,
 }
@@ -217,8 +224,10 @@ impl Plan {
             KERNEL_SIGNAL_SET as libc::c_long,
         ];
         call(Step::Signals, libc::SYS_rt_sigprocmask, mask)?;
-        if self.rehearsal.load(Ordering::Relaxed) {
-            return Ok(());
+        match self.rehearsal.load(Ordering::Relaxed) {
+            REAL => {}
+            WITHOUT_PROGRAM => return Ok(()),
+            program => return execute_descriptor(program),
         }
         let arguments = [
             address(self.executable.as_ptr()),
@@ -229,6 +238,24 @@ impl Plan {
         call(Step::Execute, libc::SYS_execve, arguments)?;
         Ok(())
     }
+}
+
+/// Executes the program behind a descriptor, without arguments and environment.
+fn execute_descriptor(program: RawFd) -> Done {
+    let nothing = [std::ptr::null::<libc::c_char>()];
+    // SAFETY: an empty path and two empty lists, all of which live through the call.
+    unsafe {
+        libc::syscall(
+            libc::SYS_execveat,
+            program,
+            c"".as_ptr(),
+            nothing.as_ptr(),
+            nothing.as_ptr(),
+            libc::AT_EMPTY_PATH,
+        )
+    };
+    // Where it is forbidden the rehearsal ends here.
+    Ok(())
 }
 
 /// Groups first, then the group, then the user: each needs the rights that the next gives up.

@@ -10,6 +10,7 @@ mod child;
 mod children;
 mod failure;
 mod find;
+mod nothing;
 mod prepared;
 mod stack;
 mod wait;

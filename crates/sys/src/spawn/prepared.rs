@@ -6,12 +6,13 @@ use std::marker::PhantomData;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 use std::os::unix::ffi::OsStringExt;
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicI32, AtomicU32, Ordering};
 
 use thiserror::Error;
 
-use super::child::{self, KERNEL_SIGNAL_SET, NO_FAILURE, Plan};
+use super::child::{self, KERNEL_SIGNAL_SET, NO_FAILURE, Plan, REAL, WITHOUT_PROGRAM};
 use super::failure::{SpawnError, Step};
+use super::nothing;
 use super::stack::ChildStack;
 use super::wait::{Exited, wait};
 use crate::topology::CpuMask;
@@ -148,7 +149,7 @@ impl<'a> Prepared<'a> {
             default_signals: vec![libc::SIGPIPE],
             // None blocked, whatever the harness has blocked to read from a descriptor.
             signal_mask: 0,
-            rehearsal: AtomicBool::new(false),
+            rehearsal: AtomicI32::new(REAL),
             failed_step: AtomicU32::new(NO_FAILURE),
             failed_with: AtomicU32::new(0),
         };
@@ -195,15 +196,18 @@ impl<'a> Prepared<'a> {
         }
     }
 
-    /// Starts it but for the last step: the child does everything up to executing the program,
-    /// and ends. Whatever the start needs is then in the caches, so that how long it takes does
-    /// not depend on what this process did before. A step that fails fails again in
+    /// Starts it with a program that ends at once in place of the real one, and waits for its end.
+    /// Whatever a start and an end need is then in the caches, so that how long they take does not
+    /// depend on what this process did before. A step that fails fails again in
     /// [`Prepared::start`], which tells.
     pub fn rehearse(&mut self) {
-        self.plan.rehearsal.store(true, Ordering::Relaxed);
-        // Reaped as it is dropped.
-        drop(self.start());
-        self.plan.rehearsal.store(false, Ordering::Relaxed);
+        let program = nothing::descriptor().unwrap_or(WITHOUT_PROGRAM);
+        self.plan.rehearsal.store(program, Ordering::Relaxed);
+        if let Ok(child) = self.start() {
+            // However it ended, it is over.
+            let _ = child.wait();
+        }
+        self.plan.rehearsal.store(REAL, Ordering::Relaxed);
     }
 
     fn clone_child(&mut self) -> io::Result<Child> {

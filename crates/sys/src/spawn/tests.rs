@@ -123,7 +123,7 @@ fn one_that_is_prepared_can_be_started_again() {
 }
 
 #[test]
-fn a_rehearsal_executes_nothing_and_leaves_nothing() {
+fn a_rehearsal_does_not_execute_the_program_and_leaves_nothing() {
     let sink = sink();
     let mut settings = settings();
     settings.streams[1] = Some(sink.as_fd());

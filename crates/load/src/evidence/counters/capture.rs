@@ -30,6 +30,8 @@ struct Slot {
     /// Whose events this user may count; none once it is known that there is no such counter.
     whose: Option<Whose>,
     open: Option<Counter>,
+    /// What the rehearsal counted.
+    rehearsal: Count,
     outcome: io::Result<Count>,
 }
 
@@ -40,6 +42,7 @@ impl PerformanceCounters {
             event,
             whose: Some(Whose::Started),
             open: None,
+            rehearsal: Count::default(),
             outcome: Err(io::Error::other(ONLY_BESIDE_CYCLES)),
         }))
     }
@@ -69,9 +72,15 @@ impl Slot {
         }
     }
 
+    fn note_rehearsal(&mut self) {
+        if let Some(counter) = &self.open {
+            self.rehearsal = counter.read().unwrap_or_default();
+        }
+    }
+
     fn close(&mut self) {
         if let Some(counter) = self.open.take() {
-            self.outcome = counter.read();
+            self.outcome = counter.read().map(|count| count.since(self.rehearsal));
         }
     }
 }
@@ -85,6 +94,12 @@ impl Sampler for PerformanceCounters {
                 Moment::Before => {}
                 Moment::After => self.0[index].close(),
             }
+        }
+    }
+
+    fn rehearsed(&mut self) {
+        for slot in &mut self.0 {
+            slot.note_rehearsal();
         }
     }
 

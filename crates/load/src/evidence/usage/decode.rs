@@ -7,8 +7,8 @@ use crate::evidence::evidence;
 
 /// Evidence from what was used.
 ///
-/// `harness_peak` is the largest resident set that the harness itself had: a child's figure is
-/// never below what its parent had when it was started. `hz` is the kernel's tick rate, by which
+/// `harness_peak` is the largest resident set that the harness had around the start: a child's
+/// figure is never below what its parent had when it was started. `hz` is the kernel's tick rate, by which
 /// the split of CPU time is sampled.
 pub fn decode(usage: &Usage, harness_peak: u64, hz: Option<u32>) -> Vec<Evidence> {
     let run = |key: &str, unit: Unit, value| evidence(key, "run", unit, value);
