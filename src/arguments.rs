@@ -430,7 +430,7 @@ pub struct UdpReceive {
     /// End after so many senders.
     #[arg(long, value_name = "N")]
     pub senders: Option<u64>,
-    /// Receive on this CPU.
+    /// Receive on this CPU, or send on it where a peer asks for that.
     #[arg(long, value_name = "CPU")]
     pub cpu: Option<u32>,
     /// Print each event as a line of JSON.
@@ -443,6 +443,7 @@ pub struct UdpReceive {
 #[command(after_help = "Examples:
   knobstat udp send 192.0.2.2 --duration 10s
   knobstat udp send 192.0.2.2:5447 --rate 10000 --delays --json
+  knobstat udp send 192.0.2.2 --reverse
   knobstat udp send '[fe80::2%eth0]:5447' --method gso --packet-size 1200")]
 pub struct UdpSend {
     /// The receiver: HOST, HOST:PORT or, for an IPv6 address, `[ADDRESS]:PORT`.
@@ -456,9 +457,18 @@ pub struct UdpSend {
     /// How the receiver waits: napping, blocking, gro or io_uring.
     #[arg(long, value_name = "METHOD", default_value = "napping")]
     pub receiver_method: String,
+    /// Let the receiver send to this end instead.
+    #[arg(long, conflicts_with = "both")]
+    pub reverse: bool,
+    /// Send both ways at once.
+    #[arg(long)]
+    pub both: bool,
     /// Datagrams a second; by default as fast as it goes.
     #[arg(long, value_name = "RATE")]
     pub rate: Option<f64>,
+    /// Give up the times that a schedule has missed, instead of making up for them at once.
+    #[arg(long, requires = "rate")]
+    pub no_catch_up: bool,
     /// How long is sent.
     #[arg(long, value_name = "TIME", default_value = "1s", value_parser = positive_duration)]
     pub duration: Duration,
@@ -468,13 +478,16 @@ pub struct UdpSend {
     /// How many flows there are side by side.
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub flows: i64,
+    /// The number of each flow's first datagram.
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub first_number: i64,
     /// The differentiated services code point, 0 to 63.
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub dscp: i64,
     /// The sender's address.
     #[arg(long, value_name = "ADDRESS")]
     pub bind: Option<IpAddr>,
-    /// Send on this CPU.
+    /// Send on this CPU; with `--reverse`, receive on it.
     #[arg(long, value_name = "CPU")]
     pub cpu: Option<u32>,
     /// Measure gaps and one-way delays, at the cost of reading the clock for each datagram.

@@ -27,6 +27,8 @@ impl Unit {
     pub const CELSIUS: Self = Self(Cow::Borrowed("C"));
     /// Nanoseconds.
     pub const NANOSECONDS: Self = Self(Cow::Borrowed("ns"));
+    /// Millionths of a joule.
+    pub const MICROJOULES: Self = Self(Cow::Borrowed("uJ"));
 
     /// A unit by its printed name.
     pub fn new(name: impl Into<Cow<'static, str>>) -> Self {

@@ -24,6 +24,7 @@ pub mod usage;
 
 use knobstat_data::{Evidence, Unit};
 
+pub(crate) use energy::Energy;
 pub use thermometer::Thermometer;
 
 /// Which side of the timed window.

@@ -73,33 +73,51 @@ impl NamespaceCounters {
     }
 }
 
-/// How many packets an interface has received since it was made.
+/// What an interface has counted since it was made.
 ///
-/// A buffer that passes it uncut counts once: that is how one tells where segmentation offload
-/// cuts.
-///
-/// # Errors
-/// Where /proc is not there or has no such interface.
-pub fn interface_received(interface: &str) -> io::Result<u64> {
-    decode_interface_received(
-        &std::fs::read_to_string("/proc/thread-self/net/dev")?,
-        interface,
-    )
-    .ok_or_else(|| {
-        io::Error::new(
-            io::ErrorKind::NotFound,
-            format!("/proc/thread-self/net/dev has no interface {interface}"),
-        )
-    })
+/// A buffer that passes it uncut counts once.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct InterfaceCounters {
+    /// Packets that it received.
+    pub received: u64,
+    /// Packets that it dropped on their way in, a full queue included.
+    pub dropped_receiving: u64,
+    /// Packets that it dropped on their way out.
+    pub dropped_sending: u64,
 }
 
-/// The received packets of an interface in the text of /proc/net/dev: its second column.
-fn decode_interface_received(text: &str, interface: &str) -> Option<u64> {
-    text.lines()
-        .filter_map(|line| line.split_once(':'))
-        .find(|(name, _)| name.trim() == interface)
-        .and_then(|(_, columns)| columns.split_ascii_whitespace().nth(1))
-        .and_then(|packets| packets.parse().ok())
+impl InterfaceCounters {
+    /// The counters of an interface of this thread's network namespace as they stand.
+    ///
+    /// # Errors
+    /// Where /proc is not there or has no such interface.
+    pub fn read(interface: &str) -> io::Result<Self> {
+        let text = std::fs::read_to_string("/proc/thread-self/net/dev")?;
+        Self::decode(&text, interface).ok_or_else(|| {
+            io::Error::new(
+                io::ErrorKind::NotFound,
+                format!("/proc/thread-self/net/dev has no interface {interface}"),
+            )
+        })
+    }
+
+    /// The counters of an interface in the text of /proc/net/dev; `None` where it is not there.
+    pub fn decode(text: &str, interface: &str) -> Option<Self> {
+        // bytes packets errs drop fifo frame compressed multicast, then bytes packets errs drop fifo …
+        let columns: Vec<u64> = text
+            .lines()
+            .filter_map(|line| line.split_once(':'))
+            .find(|(name, _)| name.trim() == interface)
+            .map(|(_, columns)| columns.split_ascii_whitespace())?
+            .map_while(|column| column.parse().ok())
+            .collect();
+        let column = |index: usize| columns.get(index).copied();
+        Some(Self {
+            received: column(1)?,
+            dropped_receiving: column(3)?.saturating_add(column(4)?),
+            dropped_sending: column(11)?.saturating_add(column(12)?),
+        })
+    }
 }
 
 /// A counter by the name in the first of the two lines that a protocol has.
@@ -159,12 +177,23 @@ UdpLite: 9 9 9 9 9 9 9
         let text = "\
 Inter-|   Receive                                                |  Transmit
  face |bytes    packets errs drop fifo frame compressed multicast|bytes    packets
-    lo: 1234 56 0 0 0 0 0 0 1234 56
-lo2:9 7 0 0 0 0 0 0 1 1
+    lo: 1234 56 0 3 1 0 0 0 1234 56 0 5 2 0 0 0
+lo2:9 7 0 0 0 0 0 0 1 1 0 0 0 0 0 0
+lo3: 9 7
 ";
-        assert_eq!(decode_interface_received(text, "lo"), Some(56));
-        assert_eq!(decode_interface_received(text, "lo2"), Some(7));
-        assert_eq!(decode_interface_received(text, "eth0"), None);
+        let counters = |name| InterfaceCounters::decode(text, name);
+        assert_eq!(
+            counters("lo"),
+            Some(InterfaceCounters {
+                received: 56,
+                dropped_receiving: 4,
+                dropped_sending: 7,
+            })
+        );
+        assert_eq!(counters("lo2").map(|counters| counters.received), Some(7));
+        for absent in ["lo3", "eth0", ""] {
+            assert_eq!(counters(absent), None, "{absent}");
+        }
     }
 
     #[test]

@@ -2,18 +2,19 @@
 //! The interface of linux/if_xdp.h, since Linux 5.4.
 
 use std::io;
-use std::os::fd::{AsFd, AsRawFd, FromRawFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd};
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use super::frame::{Addressing, FRAME_HEADERS};
 use super::mapping::Mapping;
+use super::raw_socket::RawSocket;
 
 /// The largest frame: a chunk of memory is at most a page.
 pub const LARGEST_XDP_FRAME: usize = 4096;
 
 /// Frames of one size that are sent again and again through an AF_XDP socket.
 pub struct XdpSender {
-    socket: OwnedFd,
+    socket: RawSocket,
     // The kernel has this memory pinned as long as the socket lives.
     memory: Mapping,
     transmit: Ring,
@@ -37,7 +38,7 @@ struct Ring {
 
 impl Ring {
     fn map(
-        socket: &OwnedFd,
+        socket: &RawSocket,
         offsets: &libc::xdp_ring_offset,
         slots: u32,
         entry: usize,
@@ -95,7 +96,7 @@ impl XdpSender {
             return Err(invalid());
         }
         let chunk = if frame > 2048 { 4096 } else { 2048 };
-        let socket = xdp_socket()?;
+        let socket = RawSocket::open(libc::AF_XDP)?;
         let mut memory = Mapping::anonymous(slots as usize * chunk)?;
         for slot in 0..slots as usize {
             memory
@@ -107,13 +108,13 @@ impl XdpSender {
         region.addr = memory.address();
         region.len = memory.length() as u64;
         region.chunk_size = chunk as u32;
-        set_option(&socket, libc::XDP_UMEM_REG, &region)?;
+        socket.set(libc::SOL_XDP, libc::XDP_UMEM_REG, &region)?;
         for ring in [
             libc::XDP_UMEM_FILL_RING,
             libc::XDP_UMEM_COMPLETION_RING,
             libc::XDP_TX_RING,
         ] {
-            set_option(&socket, ring, &slots)?;
+            socket.set(libc::SOL_XDP, ring, &slots)?;
         }
         let offsets = ring_offsets(&socket)?;
         let fill = Ring::map(
@@ -224,21 +225,9 @@ impl XdpSender {
     }
 
     fn kick(&self, waited: &mut u64) -> io::Result<()> {
-        // SAFETY: sends no bytes of this process: the kernel looks into the ring.
-        let sent = unsafe {
-            libc::sendto(
-                self.socket.as_raw_fd(),
-                std::ptr::null(),
-                0,
-                libc::MSG_DONTWAIT,
-                std::ptr::null(),
-                0,
-            )
-        };
-        if sent >= 0 {
+        let Err(error) = self.socket.kick() else {
             return Ok(());
-        }
-        let error = io::Error::last_os_error();
+        };
         match error.raw_os_error() {
             // A call sends no more than a budget: EAGAIN asks for another one.
             Some(libc::EAGAIN | libc::EINTR) => Ok(()),
@@ -251,64 +240,23 @@ impl XdpSender {
     }
 }
 
-/// An AF_XDP socket, not yet set up.
-pub(super) fn xdp_socket() -> io::Result<OwnedFd> {
-    // SAFETY: makes a descriptor, which is owned from here on.
-    let socket = unsafe { libc::socket(libc::AF_XDP, libc::SOCK_RAW | libc::SOCK_CLOEXEC, 0) };
-    if socket < 0 {
-        return Err(io::Error::last_os_error());
-    }
-    // SAFETY: just made, and nobody else's.
-    Ok(unsafe { OwnedFd::from_raw_fd(socket) })
-}
-
-fn bind(socket: &OwnedFd, interface: u32) -> io::Result<()> {
+fn bind(socket: &RawSocket, interface: u32) -> io::Result<()> {
     // SAFETY: all zeros is a valid sockaddr_xdp.
     let mut address: libc::sockaddr_xdp = unsafe { std::mem::zeroed() };
     address.sxdp_family = libc::AF_XDP as u16;
     address.sxdp_flags = libc::XDP_COPY;
     address.sxdp_ifindex = interface;
-    // SAFETY: the address is of the type and length that is announced.
-    let result = unsafe {
-        libc::bind(
-            socket.as_raw_fd(),
-            (&raw const address).cast(),
-            size_of_val(&address) as libc::socklen_t,
-        )
-    };
-    if result == 0 {
-        Ok(())
-    } else {
-        Err(io::Error::last_os_error())
-    }
+    socket.bind(&address)
 }
 
-fn set_option<T: Copy>(socket: &OwnedFd, option: libc::c_int, value: &T) -> io::Result<()> {
-    // SAFETY: the value is plain data of the length that is announced.
-    let result = unsafe {
-        libc::setsockopt(
-            socket.as_raw_fd(),
-            libc::SOL_XDP,
-            option,
-            std::ptr::from_ref(value).cast(),
-            size_of_val(value) as libc::socklen_t,
-        )
-    };
-    if result == 0 {
-        Ok(())
-    } else {
-        Err(io::Error::last_os_error())
-    }
-}
-
-fn ring_offsets(socket: &OwnedFd) -> io::Result<libc::xdp_mmap_offsets> {
+fn ring_offsets(socket: &RawSocket) -> io::Result<libc::xdp_mmap_offsets> {
     // SAFETY: all zeros is a valid xdp_mmap_offsets.
     let mut offsets: libc::xdp_mmap_offsets = unsafe { std::mem::zeroed() };
     let mut length = size_of_val(&offsets) as libc::socklen_t;
     // SAFETY: the kernel writes at most `length` bytes to a struct of that many.
     let result = unsafe {
         libc::getsockopt(
-            socket.as_raw_fd(),
+            socket.as_fd().as_raw_fd(),
             libc::SOL_XDP,
             libc::XDP_MMAP_OFFSETS,
             (&raw mut offsets).cast(),

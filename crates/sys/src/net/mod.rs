@@ -15,6 +15,7 @@ pub mod namespace;
 pub mod nap;
 pub mod netlink;
 pub mod pacing_clock;
+mod raw_socket;
 mod receive_batch;
 mod ring_receiver;
 mod ring_sender;

@@ -6,11 +6,12 @@
 //! whose header length makes the kernel copy the beginning of the payload as well.
 
 use std::io;
-use std::os::fd::{AsFd, AsRawFd, FromRawFd, OwnedFd};
+use std::os::fd::AsFd;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use super::frame::{Addressing, FRAME_HEADERS};
 use super::mapping::Mapping;
+use super::raw_socket::RawSocket;
 
 /// The bytes of a payload that are copied when a frame is sent; what is behind them has to stay
 /// the same from frame to frame.
@@ -18,7 +19,7 @@ pub const COPIED_PAYLOAD: usize = 64;
 
 /// Frames of one size that are sent again and again through a ring.
 pub struct TransmitRing {
-    socket: OwnedFd,
+    socket: RawSocket,
     ring: Mapping,
     slot_size: usize,
     slots: usize,
@@ -60,17 +61,18 @@ impl TransmitRing {
         let block_size = slot_size.max(PAGE);
         // Enough slots that they fill whole blocks.
         let slots = slots.next_power_of_two().max(block_size / slot_size);
-        let socket = packet_socket()?;
-        set_option(&socket, libc::PACKET_VERSION, &1u32)?; // TPACKET_V2
-        set_option(&socket, libc::PACKET_VNET_HDR, &1u32)?;
-        set_option(&socket, libc::PACKET_QDISC_BYPASS, &1u32)?;
+        let socket = RawSocket::open(libc::AF_PACKET)?;
+        let set = |option, value: u32| socket.set(libc::SOL_PACKET, option, &value);
+        set(libc::PACKET_VERSION, 1)?; // TPACKET_V2
+        set(libc::PACKET_VNET_HDR, 1)?;
+        set(libc::PACKET_QDISC_BYPASS, 1)?;
         let request = libc::tpacket_req {
             tp_block_size: block_size as u32,
             tp_block_nr: (slots * slot_size / block_size) as u32,
             tp_frame_size: slot_size as u32,
             tp_frame_nr: slots as u32,
         };
-        set_option(&socket, libc::PACKET_TX_RING, &request)?;
+        socket.set(libc::SOL_PACKET, libc::PACKET_TX_RING, &request)?;
         bind(&socket, interface)?;
         let mut ring = Mapping::shared(socket.as_fd(), slots * slot_size, 0)?;
         let copied = FRAME_HEADERS + payload.min(COPIED_PAYLOAD);
@@ -148,19 +150,9 @@ impl TransmitRing {
     }
 
     fn kick(&self, waited: &mut u64) -> io::Result<()> {
-        // SAFETY: sends no bytes of this process: the kernel looks into the ring.
-        let sent = unsafe {
-            libc::send(
-                self.socket.as_raw_fd(),
-                std::ptr::null(),
-                0,
-                libc::MSG_DONTWAIT,
-            )
-        };
-        if sent >= 0 {
+        let Err(error) = self.socket.kick() else {
             return Ok(());
-        }
-        let error = io::Error::last_os_error();
+        };
         match error.raw_os_error() {
             Some(libc::EAGAIN | libc::ENOBUFS | libc::EINTR) => {
                 *waited += 1;
@@ -178,52 +170,11 @@ impl TransmitRing {
     }
 }
 
-/// A packet socket that receives nothing.
-pub(super) fn packet_socket() -> io::Result<OwnedFd> {
-    // SAFETY: makes a descriptor, which is owned from here on.
-    let socket = unsafe { libc::socket(libc::AF_PACKET, libc::SOCK_RAW | libc::SOCK_CLOEXEC, 0) };
-    if socket < 0 {
-        return Err(io::Error::last_os_error());
-    }
-    // SAFETY: just made, and nobody else's.
-    Ok(unsafe { OwnedFd::from_raw_fd(socket) })
-}
-
-fn bind(socket: &OwnedFd, interface: u32) -> io::Result<()> {
+fn bind(socket: &RawSocket, interface: u32) -> io::Result<()> {
     // SAFETY: all zeros is a valid sockaddr_ll.
     let mut address: libc::sockaddr_ll = unsafe { std::mem::zeroed() };
     address.sll_family = libc::AF_PACKET as u16;
     address.sll_protocol = 0;
     address.sll_ifindex = i32::try_from(interface).unwrap_or(i32::MAX);
-    // SAFETY: the address is of the type and length that is announced.
-    let result = unsafe {
-        libc::bind(
-            socket.as_raw_fd(),
-            (&raw const address).cast(),
-            size_of_val(&address) as libc::socklen_t,
-        )
-    };
-    if result == 0 {
-        Ok(())
-    } else {
-        Err(io::Error::last_os_error())
-    }
-}
-
-fn set_option<T: Copy>(socket: &OwnedFd, option: libc::c_int, value: &T) -> io::Result<()> {
-    // SAFETY: the value is plain data of the length that is announced.
-    let result = unsafe {
-        libc::setsockopt(
-            socket.as_raw_fd(),
-            libc::SOL_PACKET,
-            option,
-            std::ptr::from_ref(value).cast(),
-            size_of_val(value) as libc::socklen_t,
-        )
-    };
-    if result == 0 {
-        Ok(())
-    } else {
-        Err(io::Error::last_os_error())
-    }
+    socket.bind(&address)
 }

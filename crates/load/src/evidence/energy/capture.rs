@@ -1,18 +1,22 @@
-//! Reads /sys/class/powercap.
+//! Reads /sys/class/powercap, and the batteries.
 
 use std::fs;
 use std::path::Path;
 
 use knobstat_data::Evidence;
 
+use super::battery::{self, Battery};
 use super::decode::{decode, none};
 use crate::evidence::capture::Counters;
 use crate::evidence::{Moment, Sampler};
 
 const ZONES: &str = "/sys/class/powercap";
 
-/// The counters of all zones.
-pub(in crate::evidence) struct Energy(Vec<Zone>);
+/// The counters of all zones and batteries.
+pub(crate) struct Energy {
+    zones: Vec<Zone>,
+    batteries: Vec<Battery>,
+}
 
 struct Zone {
     /// `package-0`, or `package-0.dram` for a part of it.
@@ -23,8 +27,8 @@ struct Zone {
 }
 
 impl Energy {
-    /// Finds every zone.
-    pub(in crate::evidence) fn new() -> Self {
+    /// Finds every zone and battery.
+    pub(crate) fn new() -> Self {
         let mut names: Vec<String> = fs::read_dir(ZONES)
             .into_iter()
             .flatten()
@@ -50,24 +54,33 @@ impl Energy {
                 counters: Counters::kept(Path::new(ZONES).join(zone).join("energy_uj")),
             })
         };
-        Self(names.iter().filter_map(zone).collect())
+        Self {
+            zones: names.iter().filter_map(zone).collect(),
+            batteries: battery::all(),
+        }
     }
 }
 
 impl Sampler for Energy {
     fn capture(&mut self, moment: Moment) {
-        for zone in &mut self.0 {
+        for zone in &mut self.zones {
             zone.counters.capture(moment);
+        }
+        for battery in &mut self.batteries {
+            battery.capture(moment);
         }
     }
 
     fn decode(&self) -> Vec<Evidence> {
-        if self.0.is_empty() {
+        if self.zones.is_empty() && self.batteries.is_empty() {
             return none();
         }
-        self.0
+        let of_zones = self
+            .zones
             .iter()
-            .map(|zone| decode(&zone.name, zone.range, zone.counters.texts()))
+            .map(|zone| decode(&zone.name, zone.range, zone.counters.texts()));
+        of_zones
+            .chain(self.batteries.iter().map(Battery::decode))
             .collect()
     }
 }

@@ -1,6 +1,8 @@
-//! The energy that packages and their parts used, where the processor counts it.
+//! The energy that packages and their parts used, where the processor counts it, and what a battery
+//! gave.
 
+mod battery;
 mod capture;
 mod decode;
 
-pub(super) use capture::Energy;
+pub(crate) use capture::Energy;

@@ -23,14 +23,15 @@ fn figures(at: &str, value: Value) -> Figures {
         "receiving_seconds": 0.01,
         "sender": { "cpu": 0, "cpu_nanoseconds": 1e7, "wall_nanoseconds": 1e7 },
         "receiver": { "cpu": 1, "cpu_nanoseconds": 2e6, "wall_nanoseconds": 1e7 },
-        "receiver_elsewhere": false,
+        "ends_apart": false,
         "waiting": {
             "nap_nanoseconds": 210_000.0, "naps": 40, "spinning": false,
             "asked_buffer_bytes": 4_194_304, "granted_buffer_bytes": 8_388_608,
         },
         "kernel": {
             "socket_drops": 0, "receive_buffer_errors": 0, "send_buffer_errors": 0,
-            "fragments": 0, "reassembly_failures": 0, "interface_packets": 1000, "refusals": 0,
+            "fragments": 0, "reassembly_failures": 0, "interface": { "packets": 1000, "dropped": 0 },
+            "refusals": 0,
         },
         "route": {
             "mtu_bytes": 65_536, "fragments_per_packet": 1, "datagrams_per_buffer": 1,
@@ -38,6 +39,8 @@ fn figures(at: &str, value: Value) -> Figures {
         },
         "pacer": null,
         "pacing_clock": null,
+        "energy": { "Ok": 0.05 },
+        "receiver_energy": null,
     });
     *figures.pointer_mut(at).unwrap() = value;
     serde_json::from_value(figures).unwrap()
@@ -68,6 +71,7 @@ fn a_clean_run_yields_every_metric_of_the_schema_and_nothing_to_say() {
             ("loss", 0.0),
             ("cpu_per_packet", 10_000.0),
             ("receiver_cpu_per_packet", 2_000.0),
+            ("energy_per_packet", 50.0),
         ]
     );
     assert_eq!(yielded.metrics[0].limited_by, Some(Limit::Sender));
@@ -130,6 +134,75 @@ fn the_receivers_drops_mark_every_rate() {
     assert_eq!(
         yield_of(&old_kernel).metrics[0].limited_by,
         Some(Limit::Receiver)
+    );
+}
+
+#[test]
+fn without_a_counter_the_energy_is_a_reason() {
+    let yielded = yield_of(&figures("/energy", json!({ "Err": "no counter" })));
+    assert_eq!(metric(&yielded, "energy_per_packet"), None);
+    let evidence = yielded
+        .evidence
+        .iter()
+        .find(|evidence| evidence.key == "energy.per_packet");
+    assert_eq!(evidence.unwrap().value, Err("no counter".to_owned()));
+}
+
+#[test]
+fn what_was_lost_on_the_way_marks_every_rate() {
+    let mut losing = figures("/packets/lost", json!(30));
+    losing.packets.received = 970;
+    losing.kernel.interface = losing.kernel.interface.map(|mut counted| {
+        counted.dropped = 30;
+        counted
+    });
+    let yielded = yield_of(&losing);
+    assert_eq!(yielded.metrics[0].limited_by, Some(Limit::Link));
+    assert!(
+        yielded.notes[0].contains("3.00 % of the datagrams were lost on the way, 30 of them"),
+        "{:?}",
+        yielded.notes
+    );
+}
+
+#[test]
+fn a_buffer_smaller_than_asked_for_is_said_with_what_to_do() {
+    let yielded = yield_of(&figures("/waiting/granted_buffer_bytes", json!(425_984)));
+    assert!(
+        yielded.notes[0].contains("416 KiB in place of 8192"),
+        "{:?}",
+        yielded.notes
+    );
+    assert!(yielded.notes[0].contains("net.core.rmem_max"));
+}
+
+#[test]
+fn a_schedule_says_what_it_does_about_times_that_have_passed() {
+    let pacer = json!({
+        "asked_packets_per_second": 1e5,
+        "kind": { "Schedule": {
+            "catch_up": false, "late": 0, "skipped": 7,
+            "gap_nanoseconds": null, "gaps_within_a_tenth": null,
+        } },
+    });
+    let mut skipping = figures("/pacer", pacer);
+    skipping.pacing_clock = serde_json::from_value(json!({
+        "step_nanoseconds": 4_000_000, "regular": true,
+    }))
+    .unwrap();
+    let yielded = yield_of(&skipping);
+    let value = |key: &str| {
+        let found = yielded.evidence.iter().find(|found| found.key == key);
+        found.unwrap().value.clone()
+    };
+    assert_eq!(value("pacer.catch_up"), Ok(0.0));
+    assert_eq!(value("pacer.skipped"), Ok(7.0));
+    let notes = &yielded.notes;
+    assert!(
+        notes
+            .iter()
+            .any(|note| note.contains("7 times were given up")),
+        "{notes:?}"
     );
 }
 

@@ -4,7 +4,6 @@ use std::io;
 
 use thiserror::Error;
 
-use super::ends::EndsError;
 use super::outlet::OutletError;
 use super::placement::PlacementError;
 
@@ -30,9 +29,6 @@ pub(super) enum RunError {
         size: usize,
         most: u64,
     },
-    /// The two ends are on two machines and did not come together.
-    #[error(transparent)]
-    Ends(#[from] EndsError),
     /// The sender failed.
     #[error(transparent)]
     Outlet(#[from] OutletError),

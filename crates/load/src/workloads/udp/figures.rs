@@ -25,8 +25,8 @@ pub(super) struct Figures {
     pub sender: End,
     /// The receiver's CPU.
     pub receiver: End,
-    /// Whether the receiver is on another machine.
-    pub receiver_elsewhere: bool,
+    /// Whether the two ends are on two machines.
+    pub ends_apart: bool,
     /// How the receiver waited.
     pub waiting: Waiting,
     /// What the kernel counted.
@@ -37,7 +37,16 @@ pub(super) struct Figures {
     pub pacer: Option<Pacer>,
     /// The step of the pacing clock, where it was read at all.
     pub pacing_clock: Option<ClockFigures>,
+    /// What the sender's machine used.
+    pub energy: EnergyFigures,
+    /// What the receiver's machine used, where it is another one.
+    pub receiver_energy: Option<EnergyFigures>,
 }
+
+/// The energy of a machine during a run in joules, or why it cannot be told.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub(super) struct EnergyFigures(pub Result<f64, String>);
 
 /// Datagrams, all counts over the same ones.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -74,8 +83,8 @@ pub(super) struct OrderFigures {
 /// One end's CPU.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct End {
-    /// Which CPU.
-    pub cpu: u32,
+    /// Which CPU; absent where it was kept on none.
+    pub cpu: Option<u32>,
     /// The CPU time of its thread.
     pub cpu_nanoseconds: f64,
     /// The time that it ran.
@@ -117,10 +126,19 @@ pub(super) struct Kernel {
     pub fragments: Option<u64>,
     /// `Ip: ReasmFails` of the namespace.
     pub reassembly_failures: Option<u64>,
-    /// Packets that the interface took, each buffer that was not cut counting once.
-    pub interface_packets: Option<u64>,
+    /// What the interfaces between the two ends counted; absent where they are not ours to read.
+    pub interface: Option<InterfaceFigures>,
     /// How often there was no room for a datagram on the way out.
     pub refusals: u64,
+}
+
+/// What the interfaces between the two ends counted, everybody's packets included.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct InterfaceFigures {
+    /// Packets that the receiver's took, each buffer that was not cut counting once.
+    pub packets: u64,
+    /// Packets that the sender's or the receiver's dropped.
+    pub dropped: u64,
 }
 
 /// The way from one end to the other.
@@ -175,8 +193,12 @@ pub(super) struct Pacer {
 pub(super) enum PacerKind {
     /// The absolute schedule.
     Schedule {
+        /// Whether datagrams whose time had passed were made up for.
+        catch_up: bool,
         /// Sent when the next one was due already.
         late: u64,
+        /// Times of the schedule that were given up.
+        skipped: u64,
         /// Quantiles of the time between two sends (1 %, 50 %, 99 %); absent where there was no
         /// second one.
         gap_nanoseconds: Option<[u64; 3]>,
@@ -196,6 +218,8 @@ pub(super) enum PacerKind {
         credited_per_wait: Option<u64>,
         /// What the clock's step predicts for those taken into the running delay.
         packets_per_wait_predicted: Option<u64>,
+        /// The median of the pacing clock's time from one wait's end to the next.
+        nanoseconds_per_wait: Option<u64>,
     },
 }
 

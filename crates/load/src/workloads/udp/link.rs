@@ -6,12 +6,12 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, SocketAddrV6, UdpSocket};
 use std::os::fd::AsFd;
 use std::time::Duration;
 
-use knobstat_sys::net::counters::{NamespaceCounters, interface_received};
+use knobstat_sys::net::counters::{InterfaceCounters, NamespaceCounters};
 use knobstat_sys::net::netlink::{RouteSocket, interface_index};
 use knobstat_sys::net::{self, Namespace, namespace};
 
 use super::failure::{RunError, system};
-use super::figures::Kernel;
+use super::figures::{InterfaceFigures, Kernel};
 use super::options::{Endpoints, Options, ReceiverMethod};
 use super::receiver::BLOCK_LIMIT;
 
@@ -92,8 +92,8 @@ pub(super) struct Link {
     pub receiver: Side,
     /// Where frames can be laid on it.
     pub raw: Option<RawLink>,
-    /// The interface that the receiver's packets come in by.
-    interface: &'static str,
+    /// The interfaces that packets leave the sender by and come to the receiver by.
+    interfaces: [&'static str; 2],
 }
 
 impl Link {
@@ -107,7 +107,7 @@ impl Link {
             sender: side(),
             receiver: side(),
             raw: None,
-            interface: "",
+            interfaces: [""; 2],
         }
     }
 
@@ -131,7 +131,7 @@ impl Link {
                     sender: side(),
                     receiver: side(),
                     raw: None,
-                    interface: "lo",
+                    interfaces: ["lo"; 2],
                 })
             }
         }
@@ -203,7 +203,7 @@ fn pair(bind: Option<IpAddr>) -> Result<Link, RunError> {
             interface: sender_index,
             hardware: (SENDERS.1, RECEIVERS.1),
         }),
-        interface: RECEIVERS.0,
+        interfaces: [SENDERS.0, RECEIVERS.0],
     };
     link.await_passage()
         .map_err(system("no datagram passes the pair of interfaces"))?;
@@ -304,23 +304,27 @@ pub(super) fn meet(one: &UdpSocket, other: &UdpSocket) -> io::Result<()> {
 pub(super) struct Counters {
     socket_drops: Option<u64>,
     namespace: Option<NamespaceCounters>,
-    interface: Option<u64>,
+    /// Of the sender's interface and the receiver's.
+    interfaces: Option<[InterfaceCounters; 2]>,
 }
 
 impl Counters {
     /// The counters as they stand at the receiver's end.
     pub(super) fn read(link: &Link, sockets: &Sockets) -> Self {
+        let [of_sender, of_receiver] = link.interfaces;
         let of_place = link.receiver.within(|| {
-            Ok((
-                NamespaceCounters::read().ok(),
-                interface_received(link.interface).ok(),
-            ))
+            let interface = InterfaceCounters::read(of_receiver).ok();
+            Ok((NamespaceCounters::read().ok(), interface))
         });
-        let (namespace, interface) = of_place.unwrap_or_default();
+        let (namespace, received) = of_place.unwrap_or_default();
+        let sent = link.sender.within(|| InterfaceCounters::read(of_sender));
         Self {
             socket_drops: total_drops(&sockets.receivers),
             namespace,
-            interface,
+            interfaces: sent
+                .ok()
+                .zip(received)
+                .map(|(sent, received)| [sent, received]),
         }
     }
 
@@ -339,10 +343,17 @@ impl Counters {
             send_buffer_errors: namespace.map(|counts| counts.send_buffer_errors),
             fragments: namespace.map(|counts| counts.fragments),
             reassembly_failures: namespace.map(|counts| counts.reassembly_failures),
-            interface_packets: self
-                .interface
-                .zip(earlier.interface)
-                .map(|(now, then)| now.saturating_sub(then)),
+            interface: self.interfaces.zip(earlier.interfaces).map(
+                |([sender, receiver], [sender_then, receiver_then])| InterfaceFigures {
+                    packets: receiver.received.saturating_sub(receiver_then.received),
+                    dropped: sender
+                        .dropped_sending
+                        .saturating_sub(sender_then.dropped_sending)
+                        + receiver
+                            .dropped_receiving
+                            .saturating_sub(receiver_then.dropped_receiving),
+                },
+            ),
             refusals,
         }
     }

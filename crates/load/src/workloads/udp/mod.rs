@@ -10,6 +10,7 @@ mod decode;
 mod decode_tests;
 mod delay;
 pub mod ends;
+mod energy;
 mod failure;
 mod figures;
 mod intake;
@@ -72,6 +73,13 @@ impl Workload for UdpWorkload {
 /// A run, from parameters to figures as JSON.
 fn work(parameters: &Parameters) -> Result<serde_json::Value, String> {
     let options = options::Options::read(parameters).map_err(|error| error.to_string())?;
-    let figures = work::run(&options, work::RECEIVE_BUFFER).map_err(|error| error.to_string())?;
+    let figures = match &options.endpoints {
+        options::Endpoints::Receiver(receiver) => {
+            ends::figures(&options, parameters, receiver).map_err(|error| error.to_string())
+        }
+        options::Endpoints::Loopback | options::Endpoints::Veth => {
+            work::run(&options, work::RECEIVE_BUFFER).map_err(|error| error.to_string())
+        }
+    }?;
     serde_json::to_value(figures).map_err(|error| error.to_string())
 }

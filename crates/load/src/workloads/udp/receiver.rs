@@ -85,6 +85,8 @@ pub(super) struct Progress {
     pub datagrams: AtomicU64,
     /// Their payload in bytes.
     pub bytes: AtomicU64,
+    /// The buffers that they came in.
+    pub buffers: AtomicU64,
 }
 
 impl Received {
@@ -102,6 +104,11 @@ impl Received {
     /// Datagrams that arrived, of all flows.
     pub(super) fn datagrams(&self) -> u64 {
         self.flows.iter().map(|flow| flow.datagrams).sum()
+    }
+
+    /// The buffers that they came in.
+    pub(super) fn buffers(&self) -> u64 {
+        self.flows.iter().map(|flow| flow.buffers).sum()
     }
 
     /// Their payload in bytes.
@@ -175,6 +182,9 @@ impl Receiver<'_> {
                 .datagrams
                 .store(received.datagrams(), Ordering::Relaxed);
             progress.bytes.store(received.bytes(), Ordering::Relaxed);
+            progress
+                .buffers
+                .store(received.buffers(), Ordering::Relaxed);
         }
         Ok(most)
     }

@@ -27,6 +27,8 @@ pub(super) const LOSS: &str = "loss";
 pub(super) const CPU_PER_PACKET: &str = "cpu_per_packet";
 /// The metric `receiver_cpu_per_packet`.
 pub(super) const RECEIVER_CPU_PER_PACKET: &str = "receiver_cpu_per_packet";
+/// The metric `energy_per_packet`: of the sender's machine, where it has a counter.
+pub(super) const ENERGY_PER_PACKET: &str = "energy_per_packet";
 
 /// Every metric; the stopwatch is independent of the clock under test, and where it is not the
 /// values of that run say so.
@@ -44,6 +46,7 @@ fn metrics() -> Vec<Metric> {
         metric(LOSS, Unit::SHARE, Better::Lower),
         metric(CPU_PER_PACKET, Unit::NANOSECONDS, Better::Lower),
         metric(RECEIVER_CPU_PER_PACKET, Unit::NANOSECONDS, Better::Lower),
+        metric(ENERGY_PER_PACKET, Unit::MICROJOULES, Better::Lower),
     ]
 }
 
@@ -63,7 +66,7 @@ const fn parameter(
 }
 
 use DefaultValue::{Absent, Written};
-use ParameterKind::{Choice, ChoiceOrNamed, Duration, Integer, Rate, Size, Text};
+use ParameterKind::{Boolean, Choice, ChoiceOrNamed, Duration, Integer, Rate, Size, Text};
 
 static PARAMETERS: &[ParameterSchema] = &[
     parameter(
@@ -113,6 +116,14 @@ static PARAMETERS: &[ParameterSchema] = &[
          rate depends on its clock's step. The latter needs a rate.",
     ),
     parameter(
+        "catch_up",
+        Boolean,
+        Written("true"),
+        "Whether a `schedule` that fell behind makes up for it: what is due goes at once, and the rate \
+         holds. Otherwise the times that have passed are given up, and datagrams never come closer \
+         than the schedule has them.",
+    ),
+    parameter(
         "pacing_clock",
         Choice(&["fine", "coarse"]),
         Written("\"fine\""),
@@ -149,6 +160,12 @@ static PARAMETERS: &[ParameterSchema] = &[
         Integer(0, 63),
         Written("0"),
         "The differentiated services code point of what is sent.",
+    ),
+    parameter(
+        "first_number",
+        Integer(0, 1 << 62),
+        Written("0"),
+        "The number of each flow's first datagram.",
     ),
     parameter(
         "bind",

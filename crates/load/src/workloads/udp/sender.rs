@@ -86,6 +86,8 @@ pub(super) struct Keeping {
     pub sent: u64,
     /// How many of them went when the next one was due already.
     pub late: u64,
+    /// How many times of the schedule were given up, where that is what is done with them.
+    pub skipped: u64,
     /// Nanoseconds between the sends of two datagrams, by the stopwatch.
     pub gaps: Histogram,
 }
@@ -100,7 +102,19 @@ pub(super) trait Waiting {
     fn stopwatch(&mut self) -> u64;
 }
 
-/// Sends each datagram when it is due; those that are due together go together.
+/// What is done about times of the schedule that have passed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Missed {
+    /// Their datagrams go at once.
+    MadeUp,
+    /// They are given up: at most one datagram goes at a time, and there are only so many times.
+    GivenUp {
+        /// The times that the schedule has.
+        times: u64,
+    },
+}
+
+/// Sends each datagram when it is due; those that are due together go together, or are given up.
 ///
 /// # Errors
 /// When the outlet fails.
@@ -109,25 +123,35 @@ pub(super) fn scheduled(
     readings: &mut Readings<impl Clock>,
     waiting: &mut impl Waiting,
     packets_per_second: f64,
+    missed: Missed,
     quota: &mut Quota,
 ) -> Result<Keeping, OutletError> {
     let mut keeping = Keeping {
         sent: 0,
         late: 0,
+        skipped: 0,
         gaps: Histogram::new(GAP_PRECISION),
     };
     let schedule = Schedule::new(readings.clock.now(), packets_per_second);
     let mut last_send = None;
     loop {
         let left = quota.left(keeping.sent);
-        if left == 0 {
+        let next = keeping.sent + keeping.skipped;
+        if left == 0 || matches!(missed, Missed::GivenUp { times } if next >= times) {
             return Ok(keeping);
         }
         let now = readings.clock.now();
-        let due = schedule.due_by(now).saturating_sub(keeping.sent);
+        let mut due = schedule.due_by(now).saturating_sub(next);
+        if let Missed::GivenUp { times } = missed
+            && due > 1
+        {
+            // The latest time of the schedule is the one that is kept.
+            keeping.skipped += due.min(times - next) - 1;
+            due = 1;
+        }
         let count = due.min(left).min(outlet.capacity() as u64);
         if count == 0 {
-            waiting.wait(schedule.due(keeping.sent), now);
+            waiting.wait(schedule.due(next), now);
             continue;
         }
         readings.burn(count as usize);
@@ -153,6 +177,8 @@ pub(super) struct Waits {
     pub packets: Histogram,
     /// How many of those were taken into the running delay.
     pub credited: Histogram,
+    /// Nanoseconds of the pacing clock from the end of one wait to that of the next.
+    pub periods: Histogram,
 }
 
 /// Sends as the iperf of 2007 did. Its datagrams went one a call; with an outlet that takes more,
@@ -170,7 +196,9 @@ pub(super) fn iperf2_2007(
         sent: 0,
         packets: Histogram::new(WAIT_PRECISION),
         credited: Histogram::new(WAIT_PRECISION),
+        periods: Histogram::new(WAIT_PRECISION),
     };
+    let mut last_end = None;
     let mut pacer = Iperf2::new(per_packet_microseconds, readings.clock.now());
     let mut gathered = 0;
     let (mut since_wait, mut credited) = (0, 0);
@@ -186,7 +214,10 @@ pub(super) fn iperf2_2007(
             gathered = 0;
         }
         if let Some(delay) = verdict.wait {
-            spin(&mut readings.clock, delay, quota.stop);
+            let end = spin(&mut readings.clock, delay, quota.stop);
+            if let Some(last) = last_end.replace(end) {
+                waits.periods.record(end.saturating_sub(last));
+            }
             waits.packets.record(since_wait);
             waits.credited.record(credited);
             (since_wait, credited) = (0, 0);
@@ -202,12 +233,15 @@ pub(super) fn iperf2_2007(
 /// Values up to 8191 exactly, beyond to one part in 4096.
 const WAIT_PRECISION: u32 = 12;
 
-/// Reads the clock until it has moved by so many whole microseconds, or the time is over.
-fn spin(clock: &mut impl Clock, delay_microseconds: u64, stop: &AtomicBool) {
+/// Reads the clock until it has moved by so many whole microseconds, or the time is over; says what
+/// it showed in the end.
+fn spin(clock: &mut impl Clock, delay_microseconds: u64, stop: &AtomicBool) -> u64 {
     let began = microseconds(clock.now());
-    while microseconds(clock.now()) - began < delay_microseconds as i64 {
-        if stop.load(Ordering::Relaxed) {
-            return;
+    loop {
+        let now = clock.now();
+        let is_over = microseconds(now) - began >= delay_microseconds as i64;
+        if is_over || stop.load(Ordering::Relaxed) {
+            return now;
         }
         spin_loop();
     }

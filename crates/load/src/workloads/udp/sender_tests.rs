@@ -8,7 +8,7 @@ use proptest::prelude::*;
 use super::outlet::{Outlet, OutletError};
 use super::pacer::Clock;
 use super::pacer::iperf2_2007::microseconds_per_packet;
-use super::sender::{Quota, Readings, Waiting, iperf2_2007, scheduled, unpaced};
+use super::sender::{Missed, Quota, Readings, Waiting, iperf2_2007, scheduled, unpaced};
 
 /// A machine whose time moves when something is done on it.
 struct World {
@@ -164,7 +164,15 @@ fn a_raised_flag_ends_every_loop() {
     let mut readings = clock(&world, 1, 1);
     let mut quota = exactly(u64::MAX, &stop);
     assert_eq!(unpaced(&mut outlet, &mut readings, &mut quota).unwrap(), 0);
-    let keeping = scheduled(&mut outlet, &mut readings, &mut &world, 1e6, &mut quota).unwrap();
+    let keeping = scheduled(
+        &mut outlet,
+        &mut readings,
+        &mut &world,
+        1e6,
+        Missed::MadeUp,
+        &mut quota,
+    )
+    .unwrap();
     assert_eq!(keeping.sent, 0);
     assert_eq!(
         iperf2_2007(&mut outlet, &mut readings, 5, &mut quota)
@@ -189,6 +197,7 @@ fn a_schedule_that_can_be_kept_is_kept_to_the_count_and_the_gap() {
         &mut readings,
         &mut &world,
         10_000.0,
+        Missed::MadeUp,
         &mut exactly(1000, &stop),
     )
     .unwrap();
@@ -213,6 +222,7 @@ fn a_schedule_on_a_coarse_clock_goes_in_bursts_and_says_that_they_are_late() {
         &mut readings,
         &mut &world,
         10_000.0,
+        Missed::MadeUp,
         &mut exactly(400, &stop),
     )
     .unwrap();
@@ -235,12 +245,66 @@ fn a_schedule_that_cannot_be_kept_sends_as_fast_as_it_goes() {
         &mut readings,
         &mut &world,
         1e6,
+        Missed::MadeUp,
         &mut exactly(1000, &stop),
     )
     .unwrap();
     assert_eq!(keeping.sent, 1000);
     assert_eq!(keeping.late, 999);
     assert_eq!(world.nanoseconds.get() - before, 1000 * 5000);
+}
+
+#[test]
+fn times_that_are_given_up_leave_no_burst_and_are_counted() {
+    for (times, asked) in [(1000, u64::MAX), (u64::MAX, 100)] {
+        let (world, stop) = (World::new(), AtomicBool::new(false));
+        let mut outlet = CostlyOutlet {
+            world: &world,
+            capacity: 64,
+            cost: 4500,
+        };
+        let mut readings = clock(&world, 1, 0);
+        let keeping = scheduled(
+            &mut outlet,
+            &mut readings,
+            &mut &world,
+            1e6,
+            Missed::GivenUp { times },
+            &mut exactly(asked, &stop),
+        )
+        .unwrap();
+        // Each send takes four and a half times: four or five of them are given up after it.
+        assert_eq!(keeping.late, 0);
+        assert_eq!(keeping.gaps.share_within(4_000, 5_000), Some(1.0));
+        if asked == u64::MAX {
+            assert_eq!(keeping.sent + keeping.skipped, 1000);
+            assert!((200..=251).contains(&keeping.sent), "{}", keeping.sent);
+        } else {
+            assert_eq!(keeping.sent, 100);
+            assert!((300..500).contains(&keeping.skipped), "{}", keeping.skipped);
+        }
+    }
+}
+
+#[test]
+fn a_schedule_that_is_kept_gives_no_time_up() {
+    let (world, stop) = (World::new(), AtomicBool::new(false));
+    let mut outlet = CostlyOutlet {
+        world: &world,
+        capacity: 64,
+        cost: 3000,
+    };
+    let mut readings = clock(&world, 1, 30);
+    let keeping = scheduled(
+        &mut outlet,
+        &mut readings,
+        &mut &world,
+        10_000.0,
+        Missed::GivenUp { times: 500 },
+        &mut exactly(500, &stop),
+    )
+    .unwrap();
+    assert_eq!((keeping.sent, keeping.skipped, keeping.late), (500, 0, 0));
 }
 
 /// What the loop of 2007 does, asked for 1 Gbit/s, with datagrams that cost so much and a
@@ -356,7 +420,7 @@ proptest! {
         let mut outlet = CostlyOutlet { world: &world, capacity, cost };
         let mut readings = clock(&world, step, 20_000);
         let keeping =
-            scheduled(&mut outlet, &mut readings, &mut &world, rate, &mut exactly(count, &stop))
+            scheduled(&mut outlet, &mut readings, &mut &world, rate, Missed::MadeUp, &mut exactly(count, &stop))
                 .unwrap();
         prop_assert_eq!(keeping.sent, count);
         prop_assert!(keeping.late <= count);

@@ -12,6 +12,10 @@ pub(super) struct Seen {
     pub receiver_drops: u64,
     /// The share of its time that the receiver was busy, 0 to 1.
     pub receiver_busy: f64,
+    /// Datagrams that were sent and did not arrive, for whatever reason.
+    pub lost: u64,
+    /// Packets that an interface on the way dropped.
+    pub interface_drops: u64,
     /// How often the kernel had no room for a datagram on its way out.
     pub refusals: u64,
     /// The share of its time that the sender was busy, 0 to 1.
@@ -40,16 +44,24 @@ const KEPT: f64 = 0.99;
 /// on the way out that is the link.
 const BUSY: f64 = 0.9;
 
+/// Whether a receiver dropped so many of what was sent that a rate says nothing of the sender.
+pub(super) fn receiver_was_the_limit(sent: u64, drops: Option<u64>) -> bool {
+    drops.unwrap_or(0) as f64 > sent as f64 * TELLING_SHARE
+}
+
 impl Seen {
     /// Who the limit was.
     ///
     /// The receiver comes first: whatever the sender did, what the receiver dropped was there to
-    /// be received. A pacer that kept its rate comes next. The 2007 loop on a coarse clock keeps
+    /// be received. What was lost otherwise was lost on the way. A pacer that kept its rate comes next. The 2007 loop on a coarse clock keeps
     /// no rate: what its clock does to it is the sender's own doing, and the thing under test.
     pub(super) fn limit(&self) -> Limit {
         let telling = |count: u64| count as f64 > self.sent as f64 * TELLING_SHARE;
-        if telling(self.receiver_drops) {
+        if receiver_was_the_limit(self.sent, Some(self.receiver_drops)) {
             return Limit::Receiver;
+        }
+        if telling(self.lost_on_the_way()) {
+            return Limit::Link;
         }
         if self
             .pacing
@@ -63,6 +75,11 @@ impl Seen {
         Limit::Sender
     }
 
+    /// Datagrams that reached no buffer of the receiver's.
+    fn lost_on_the_way(&self) -> u64 {
+        self.lost.saturating_sub(self.receiver_drops)
+    }
+
     /// In a sentence, for the notes of a run, where a reader must know it.
     pub(super) fn sentence(&self) -> Option<String> {
         let percent = |count: u64| 100.0 * count as f64 / self.sent.max(1) as f64;
@@ -72,6 +89,12 @@ impl Seen {
                  sent; it was busy for {:.0} % of the time",
                 percent(self.receiver_drops),
                 100.0 * self.receiver_busy
+            )),
+            Limit::Link if self.lost_on_the_way() > self.refusals => Some(format!(
+                "the link was the limit: {:.2} % of the datagrams were lost on the way, {} of them \
+                 at an interface of this machine",
+                percent(self.lost_on_the_way()),
+                self.interface_drops.min(self.lost_on_the_way())
             )),
             Limit::Link => Some(format!(
                 "the link was the limit: there was no room for {} datagrams on the way out",
@@ -90,6 +113,8 @@ mod tests {
         sent: 100_000,
         receiver_drops: 0,
         receiver_busy: 0.3,
+        lost: 0,
+        interface_drops: 0,
         refusals: 0,
         sender_busy: 1.0,
         pacing: None,
@@ -139,6 +164,29 @@ mod tests {
             .limit(),
             Limit::Sender
         );
+    }
+
+    #[test]
+    fn what_was_lost_and_not_dropped_by_the_receiver_was_lost_on_the_way() {
+        let losing = Seen {
+            lost: 2_000,
+            receiver_drops: 50,
+            interface_drops: 1_000,
+            pacing: pace(1000.0, 1000.0),
+            ..FREE
+        };
+        assert_eq!(losing.limit(), Limit::Link);
+        let sentence = losing.sentence().unwrap();
+        assert!(sentence.contains("1.95 %"), "{sentence}");
+        assert!(sentence.contains("1000 of them"), "{sentence}");
+        let at_the_receiver = Seen {
+            receiver_drops: 2_000,
+            ..losing
+        };
+        assert_eq!(at_the_receiver.limit(), Limit::Receiver);
+        assert!(receiver_was_the_limit(1000, Some(2)));
+        assert!(!receiver_was_the_limit(1000, Some(1)));
+        assert!(!receiver_was_the_limit(0, None));
     }
 
     #[test]

@@ -7,11 +7,11 @@ use knobstat_sys::clock::Stopwatch;
 use knobstat_sys::net::PacingClock;
 use knobstat_sys::net::affinity::obtainable_cpus;
 
-use super::ends;
+use super::energy::EnergyMeter;
 use super::failure::{RunError, system};
 use super::figures::{ClockFigures, Figures, Packets, Waiting};
 use super::link::{Counters, Link, Sockets};
-use super::options::{Endpoints, Options, Pacing};
+use super::options::{Options, Pacing};
 use super::placement::Placement;
 use super::route;
 use super::seen::FlowSeen;
@@ -21,14 +21,11 @@ use super::wire::Contents;
 /// The receive buffer that a receiver should have: the kernel doubles what is asked for.
 pub(super) const RECEIVE_BUFFER: usize = 4 << 20;
 
-/// Does a run whose receiver asks for a buffer of so many bytes.
+/// Does a run on this machine whose receiver asks for a buffer of so many bytes.
 ///
 /// # Errors
 /// When it cannot be begun, or fails on the way.
 pub(super) fn run(options: &Options, receive_buffer: usize) -> Result<Figures, RunError> {
-    if let Endpoints::Receiver(receiver) = &options.endpoints {
-        return Ok(ends::figures(options, receiver)?);
-    }
     // First of all: a pair may take a user namespace, which a process with threads cannot enter.
     let link = Link::open(options)?;
     let allowed = obtainable_cpus().map_err(system("the CPUs of this process cannot be told"))?;
@@ -41,6 +38,7 @@ pub(super) fn run(options: &Options, receive_buffer: usize) -> Result<Figures, R
     };
     let pacing_clock = pacing_clock(options);
     let before = Counters::read(&link, &sockets);
+    let mut energy = EnergyMeter::start();
     let (sent, received) = threads::let_go(Setting {
         options,
         placement,
@@ -50,6 +48,7 @@ pub(super) fn run(options: &Options, receive_buffer: usize) -> Result<Figures, R
         pacing_clock,
         contents: Contents::default(),
     })?;
+    let energy = energy.stop();
     let kernel = Counters::read(&link, &sockets).since(&before, sent.refusals);
     if sent.count == 0 {
         return Err(RunError::NothingSent);
@@ -69,7 +68,7 @@ pub(super) fn run(options: &Options, receive_buffer: usize) -> Result<Figures, R
         }),
         sender: sent.end,
         receiver: received.end,
-        receiver_elsewhere: false,
+        ends_apart: false,
         waiting: Waiting {
             nap_nanoseconds: received.nap.map(|nap| nap.as_nanos() as f64),
             naps: received.seen.naps,
@@ -81,6 +80,8 @@ pub(super) fn run(options: &Options, receive_buffer: usize) -> Result<Figures, R
         kernel,
         pacer: sent.pacer,
         pacing_clock,
+        energy,
+        receiver_energy: None,
     })
 }
 

@@ -3,20 +3,21 @@
 
 use std::io::{self, Read, Write};
 
+use knobstat_data::Parameters;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use super::super::figures::{End, OrderFigures};
+use super::super::figures::{ClockFigures, End, EnergyFigures, OrderFigures, Pacer};
 use crate::histogram::{Bucket, Histogram};
 
 /// The version of the conversation.
-pub(super) const VERSION: u32 = 1;
+pub(super) const VERSION: u32 = 2;
 
-/// The most that a sender has to say at once.
-pub(super) const FROM_SENDER: usize = 4 << 10;
+/// The most that the end that asks has to say at once.
+pub(super) const FROM_ASKER: usize = 4 << 10;
 
-/// The most that a receiver has to say at once: its result with two histograms.
-pub(super) const FROM_RECEIVER: usize = 1 << 20;
+/// The most that the end that was asked has to say at once: a result with two histograms.
+pub(super) const FROM_ASKED: usize = 1 << 20;
 
 /// A number that nobody can guess.
 pub(super) type Nonce = [u8; 16];
@@ -45,11 +46,27 @@ pub(super) enum Message {
     /// The receiver counts.
     Counting,
     /// What has come so far.
-    SoFar { datagrams: u64, bytes: u64 },
-    /// The sender is done: so many of each flow.
-    Done { sent: Vec<u64> },
-    /// What became of them.
+    SoFar {
+        datagrams: u64,
+        bytes: u64,
+        buffers: u64,
+    },
+    /// The sender is done.
+    Done(Box<Sending>),
+    /// What became of what was sent.
     Outcome(Box<Outcome>),
+    /// The same in short, for a sender that only has to know that it is over.
+    Counted { received: u64, lost: u64 },
+}
+
+/// Which way the datagrams go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Direction {
+    /// From the end that asked to the one that was asked.
+    Forward,
+    /// From the end that was asked to the one that asked.
+    Reverse,
 }
 
 /// What the sender is going to do.
@@ -57,6 +74,9 @@ pub(super) enum Message {
 pub(super) struct Start {
     /// That it knows the token, where the receiver has one.
     pub proof: Option<[u8; 32]>,
+    pub direction: Direction,
+    /// How the receiver of this is to send, where it is the one that does.
+    pub sending: Option<Parameters>,
     pub packet_size: usize,
     pub flows: usize,
     pub first_number: u64,
@@ -67,6 +87,26 @@ pub(super) struct Start {
     pub delays: bool,
     /// How often what has come so far is to be told, in milliseconds; never where absent.
     pub interval_milliseconds: Option<u64>,
+}
+
+/// What the sender did.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(in super::super) struct Sending {
+    /// Datagrams of each flow.
+    pub by_flow: Vec<u64>,
+    /// From before the first to after the last.
+    pub seconds: f64,
+    pub end: End,
+    pub refusals: u64,
+    pub send_buffer_errors: Option<u64>,
+    pub pacer: Option<Pacer>,
+    pub pacing_clock: Option<ClockFigures>,
+    pub mtu_bytes: u64,
+    pub is_ipv4: bool,
+    pub energy: EnergyFigures,
+    pub stopwatch: String,
+    pub stopwatch_caveat: Option<String>,
+    pub stopwatch_granularity_nanoseconds: f64,
 }
 
 /// What the receiver saw.
@@ -89,6 +129,7 @@ pub(in super::super) struct Outcome {
     pub receive_buffer_errors: Option<u64>,
     pub fragments: Option<u64>,
     pub reassembly_failures: Option<u64>,
+    pub energy: EnergyFigures,
     /// Nanoseconds from one arrival to the next, where times were asked for.
     pub gaps: Option<Buckets>,
     /// Nanoseconds from sending to arrival.
@@ -214,14 +255,14 @@ mod tests {
     fn what_is_said_is_heard() {
         let mut bytes = Vec::new();
         write(&mut bytes, &hello()).unwrap();
-        assert_eq!(read(&mut bytes.as_slice(), FROM_SENDER).unwrap(), hello());
+        assert_eq!(read(&mut bytes.as_slice(), FROM_ASKER).unwrap(), hello());
     }
 
     #[test]
     fn a_claim_of_four_gigabytes_is_refused_before_anything_is_held() {
         let mut bytes = MAGIC.to_vec();
         bytes.extend(u32::MAX.to_be_bytes());
-        let refused = read(&mut bytes.as_slice(), FROM_RECEIVER).unwrap_err();
+        let refused = read(&mut bytes.as_slice(), FROM_ASKED).unwrap_err();
         assert!(matches!(refused, MessageError::TooLong { .. }), "{refused}");
     }
 
@@ -246,6 +287,11 @@ mod tests {
         write(&mut sound, &hello()).unwrap();
         let start = Message::Start(Start {
             proof: Some([1; 32]),
+            direction: Direction::Reverse,
+            sending: Some(Parameters::from([(
+                "flows".to_owned(),
+                knobstat_data::Value::Integer(2),
+            )])),
             packet_size: 64,
             flows: 2,
             first_number: 0,
@@ -271,7 +317,7 @@ mod tests {
                     _ => bytes.insert(place, next() as u8),
                 }
             }
-            understood += u32::from(read(&mut bytes.as_slice(), FROM_SENDER).is_ok());
+            understood += u32::from(read(&mut bytes.as_slice(), FROM_ASKER).is_ok());
         }
         assert!(understood < rounds);
     }

@@ -37,6 +37,16 @@ pub struct Offset {
     pub uncertainty_nanoseconds: u64,
 }
 
+impl Offset {
+    /// The same as the other end sees it.
+    pub(super) fn reversed(self) -> Self {
+        Self {
+            nanoseconds: self.nanoseconds.saturating_neg(),
+            ..self
+        }
+    }
+}
+
 /// The offset by the quickest exchange, on which the least went wrong; absent without one.
 pub(super) fn estimate(exchanges: &[Exchange]) -> Option<Offset> {
     let quickest = exchanges

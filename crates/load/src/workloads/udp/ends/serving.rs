@@ -8,6 +8,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 
+use super::message::Direction;
 use super::session;
 use super::token::Token;
 use super::{EndsError, system};
@@ -36,16 +37,20 @@ pub struct Serving {
 pub enum Event {
     /// Senders can come.
     Listening(SocketAddr),
-    /// A sender was served: datagrams sent, received and lost.
+    /// A peer was served: datagrams sent, received and lost.
     Served {
-        /// The sender.
+        /// The peer.
         peer: SocketAddr,
-        /// Datagrams that it sent.
+        /// Which way they went.
+        direction: Direction,
+        /// Datagrams that were sent.
         sent: u64,
         /// Datagrams that arrived.
         received: u64,
         /// Datagrams that did not.
         lost: u64,
+        /// Whether this receiver was the limit.
+        receiver_was_the_limit: bool,
     },
     /// A sender was not served, or not to its end.
     Dropped {
@@ -66,15 +71,16 @@ impl Present {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn admits(&self, peer: IpAddr, serving: &Serving) -> bool {
+    /// How many there are with one more from an address; nothing where that is too many.
+    fn admits(&self, peer: IpAddr, serving: &Serving) -> Option<usize> {
         let mut senders = self.senders();
         let all: usize = senders.values().sum();
         let same = senders.get(&peer).copied().unwrap_or(0);
         let fits = all < serving.most_senders && same < serving.most_per_address;
-        if fits {
+        fits.then(|| {
             senders.insert(peer, same + 1);
-        }
-        fits
+            all + 1
+        })
     }
 
     fn leaves(&self, peer: IpAddr) {
@@ -101,7 +107,7 @@ pub fn serve(serving: &Serving, tell: &(dyn Fn(Event) + Sync)) -> Result<(), End
     thread::scope(|scope| {
         let mut accepted = 0;
         while serving.senders.is_none_or(|most| accepted < most) {
-            let (stream, peer) = match listener.accept() {
+            let (mut stream, peer) = match listener.accept() {
                 Ok(accepted) => accepted,
                 // One that went away before it was looked at, or too many descriptors for now.
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
@@ -111,15 +117,20 @@ pub fn serve(serving: &Serving, tell: &(dyn Fn(Event) + Sync)) -> Result<(), End
                 }
             };
             let place = peer.ip().to_canonical();
-            if !present.admits(place, serving) {
+            let Some(count) = present.admits(place, serving) else {
                 let reason = "there are as many senders as are allowed".to_owned();
-                tell(Event::Dropped { peer, reason });
+                // A few bytes into an empty buffer: this does not wait for anybody.
+                let refused = session::refuse(&mut stream, reason);
+                tell(Event::Dropped {
+                    peer,
+                    reason: refused.to_string(),
+                });
                 continue;
-            }
+            };
             accepted += 1;
             let present = &present;
             let session = move || {
-                tell(hold(stream, peer, serving));
+                tell(hold(stream, peer, serving, count));
                 present.leaves(place);
             };
             if let Err(error) = thread::Builder::new().spawn_scoped(scope, session) {
@@ -132,13 +143,15 @@ pub fn serve(serving: &Serving, tell: &(dyn Fn(Event) + Sync)) -> Result<(), End
     Ok(())
 }
 
-fn hold(stream: TcpStream, peer: SocketAddr, serving: &Serving) -> Event {
-    match session::hold(stream, peer, serving) {
-        Ok((sent, outcome)) => Event::Served {
+fn hold(stream: TcpStream, peer: SocketAddr, serving: &Serving, present: usize) -> Event {
+    match session::hold(stream, peer, serving, present) {
+        Ok(summary) => Event::Served {
             peer,
-            sent,
-            received: outcome.received,
-            lost: outcome.lost,
+            direction: summary.direction,
+            sent: summary.sent,
+            received: summary.received,
+            lost: summary.lost,
+            receiver_was_the_limit: summary.receiver_was_the_limit,
         },
         Err(error) => Event::Dropped {
             peer,

@@ -2,39 +2,46 @@
 
 use std::io;
 use std::net::{SocketAddr, TcpStream, UdpSocket};
+use std::ops::ControlFlow;
 use std::sync::atomic::Ordering;
-use std::thread;
 use std::time::{Duration, Instant};
 
-use knobstat_sys::clock::Stopwatch;
-use knobstat_sys::net::affinity::thread_cpu_time;
-use knobstat_sys::net::counters::NamespaceCounters;
-use knobstat_sys::net::{nap, stamp_arrivals};
-use knobstat_sys::topology::set_affinity;
+use knobstat_data::Value;
+use knobstat_sys::net::affinity::obtainable_cpus;
+use knobstat_sys::net::{set_differentiated_services, stamp_arrivals};
 
-use super::super::delay::Delays;
-use super::super::figures::End;
-use super::super::intake::Intake;
-use super::super::link::{prepare_receiver, total_drops};
-use super::super::nap_policy::{Facts, NapPolicy};
-use super::super::options::{LARGEST_PACKET, MOST_FLOWS, ReceiverMethod};
-use super::super::receiver::{Farewell, NAP, Progress, Received, Receiver};
-use super::super::seen::FlowSeen;
-use super::super::threads::median_nap;
-use super::super::wire::{SMALLEST_TIMED, realtime};
-use super::super::work::{RECEIVE_BUFFER, packets};
+use super::super::link::prepare_receiver;
+use super::super::options::{LARGEST_PACKET, MOST_FLOWS, Options, ReceiverMethod};
+use super::super::receiver::Progress;
+use super::super::verdict::receiver_was_the_limit;
+use super::super::wire::realtime;
+use super::super::work::RECEIVE_BUFFER;
+use super::counting::Counting;
 use super::introduction::{Introduction, LENGTH};
-use super::message::{Buckets, FROM_SENDER, Message, Nonce, Outcome, Start, VERSION, read, write};
+use super::message::{Direction, FROM_ASKER, Message, Nonce, Start, VERSION, read, write};
+use super::sending::send_by;
 use super::serving::Serving;
-use super::{EndsError, nonce, system};
+use super::{EndsError, is_timeout, nonce, system};
 
 /// How long a sender may take for each step before the datagrams begin.
 const STEP: Duration = Duration::from_secs(5);
 
-/// After so long without a datagram the missing ones are lost, between hosts.
-const SILENCE: Duration = Duration::from_millis(250);
+/// What became of a session.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Summary {
+    /// Which way the datagrams went.
+    pub direction: Direction,
+    /// Datagrams sent.
+    pub sent: u64,
+    /// Datagrams received.
+    pub received: u64,
+    /// Datagrams sent and not received.
+    pub lost: u64,
+    /// Whether this receiver dropped so many that a rate says nothing of the sender.
+    pub receiver_was_the_limit: bool,
+}
 
-/// Serves a sender to its end; says how much it sent, and what became of it.
+/// Serves a peer to its end, `present` peers being there at the moment.
 ///
 /// # Errors
 /// When it is refused, falls silent or goes away.
@@ -42,15 +49,17 @@ pub(super) fn hold(
     mut stream: TcpStream,
     peer: SocketAddr,
     serving: &Serving,
-) -> Result<(u64, Outcome), EndsError> {
+    present: usize,
+) -> Result<Summary, EndsError> {
     stream
         .set_read_timeout(Some(STEP))
         .and_then(|()| stream.set_write_timeout(Some(STEP)))
         .and_then(|()| stream.set_nodelay(true))
         .map_err(system("the control connection cannot be set up"))?;
     let start = admit(&mut stream, serving)?;
-    let method = match method_of(&start) {
-        Ok(method) => method,
+    let wanted = method_of(&start).and_then(|method| Ok((method, sending_of(&start, peer)?)));
+    let (method, options) = match wanted {
+        Ok(wanted) => wanted,
         Err(reason) => return Err(refuse(&mut stream, reason)),
     };
     let (sockets, granted_buffer) = open(&stream, &start, method)?;
@@ -70,15 +79,44 @@ pub(super) fn hold(
     }
     write(&mut stream, &Message::Bound)?;
     let offset = compare_clocks(&mut stream, &sockets, &cookie)?;
-    count(
-        &mut stream,
-        serving,
-        &start,
+    if let Some(options) = options {
+        return send(&stream, serving, &start, &options, sockets);
+    }
+    let cpus = obtainable_cpus().map_err(system("the CPUs cannot be told"))?;
+    let counting = Counting {
+        start: &start,
         method,
-        &sockets,
+        sockets: &sockets,
         granted_buffer,
         offset,
-    )
+        cpu: serving.cpu,
+        // One for each receiver that may spin, and one for everybody else.
+        may_spin: present < cpus.len() && (serving.cpu.is_none() || present == 1),
+    };
+    receive(&stream, serving, counting)
+}
+
+/// How this end is to send; nothing where it receives.
+fn sending_of(start: &Start, peer: SocketAddr) -> Result<Option<Options>, String> {
+    let Some(parameters) = &start.sending else {
+        return match start.direction {
+            Direction::Forward => Ok(None),
+            Direction::Reverse => Err("it does not say how to send".to_owned()),
+        };
+    };
+    let mut parameters = parameters.clone();
+    // The size that fits depends on it.
+    let to = Value::Table([("receiver".to_owned(), Value::Text(peer.ip().to_string()))].into());
+    parameters.insert("endpoints".to_owned(), to);
+    let options = Options::read(&parameters).map_err(|error| error.to_string())?;
+    let agrees = start.direction == Direction::Reverse
+        && options.packet_size == start.packet_size
+        && options.flows == start.flows
+        && options.first_number == start.first_number
+        && options.sender_cpu.is_none();
+    agrees
+        .then_some(Some(options))
+        .ok_or_else(|| "it says two things about what to send".to_owned())
 }
 
 /// Hears what a sender wants, and whether it may.
@@ -86,7 +124,7 @@ fn admit(stream: &mut TcpStream, serving: &Serving) -> Result<Start, EndsError> 
     let Message::Hello {
         version,
         nonce: of_sender,
-    } = read(stream, FROM_SENDER)?
+    } = read(stream, FROM_ASKER)?
     else {
         return Err(EndsError::OutOfTurn);
     };
@@ -102,7 +140,7 @@ fn admit(stream: &mut TcpStream, serving: &Serving) -> Result<Start, EndsError> 
             needs_token: serving.token.is_some(),
         },
     )?;
-    let Message::Start(start) = read(stream, FROM_SENDER)? else {
+    let Message::Start(start) = read(stream, FROM_ASKER)? else {
         return Err(EndsError::OutOfTurn);
     };
     if let Some(token) = &serving.token {
@@ -116,7 +154,7 @@ fn admit(stream: &mut TcpStream, serving: &Serving) -> Result<Start, EndsError> 
     Ok(start)
 }
 
-fn refuse(stream: &mut TcpStream, reason: String) -> EndsError {
+pub(super) fn refuse(stream: &mut TcpStream, reason: String) -> EndsError {
     // Whether the sender still hears it or not, it is refused.
     let refused = Message::Refused {
         reason: reason.clone(),
@@ -239,7 +277,7 @@ fn compare_clocks(
             let _ = socket.send(&answer.encode());
         }
     }
-    let Message::Begin { offset } = read(stream, FROM_SENDER)? else {
+    let Message::Begin { offset } = read(stream, FROM_ASKER)? else {
         return Err(EndsError::OutOfTurn);
     };
     drain(socket)
@@ -262,137 +300,71 @@ fn has_more(stream: &TcpStream) -> Result<bool, EndsError> {
 }
 
 /// Counts what comes until the sender is done.
-fn count(
-    stream: &mut TcpStream,
+fn receive(
+    stream: &TcpStream,
     serving: &Serving,
-    start: &Start,
-    method: ReceiverMethod,
-    sockets: &[UdpSocket],
-    granted_buffer: usize,
-    offset: i64,
-) -> Result<(u64, Outcome), EndsError> {
-    let stopwatch = Stopwatch::calibrated();
-    let farewell = Farewell::default();
-    let progress = Progress::default();
-    let namespace = NamespaceCounters::read().ok();
-    let (counting, is_counting) = std::sync::mpsc::channel();
-    let receive = || {
-        if let Some(cpu) = serving.cpu {
-            set_affinity(&[cpu]).map_err(system("the receiver cannot be kept on its CPU"))?;
-        }
-        let _ = nap::shorten_timer_slack();
-        let nap = (method != ReceiverMethod::Blocking).then(|| median_nap(NAP));
-        let mut receiver = Receiver {
-            sockets,
-            method,
-            policy: NapPolicy::new(Facts {
-                nap: nap.unwrap_or_default(),
-                granted_buffer: granted_buffer as u64,
-                packet_size: start.packet_size as u64,
-                packets_per_second: start.packets_per_second,
-                // With many senders a spinning thread would keep the others away.
-                shares_cpu: serving.most_senders > 1 || serving.cpu.is_none(),
-            }),
-            stopwatch: &stopwatch,
-            silence: SILENCE,
-            progress: &progress,
-        };
-        let failed = "this way of receiving cannot be had here";
-        let mut intake = Intake::new(method, start.packet_size, start.flows, start.delays)
-            .map_err(system(failed))?;
-        let delays = || {
-            let is_timed = start.packet_size >= SMALLEST_TIMED;
-            start.delays.then(|| Delays::new(is_timed, offset))
-        };
-        let flows = (0..start.flows)
-            .map(|_| FlowSeen::new(start.packet_size, start.first_number, delays()))
-            .collect();
-        let began = (stopwatch.read(), thread_cpu_time());
-        // Nobody listens any more where the sender is gone already.
-        let _ = counting.send(());
-        let seen = receiver
-            .run(&farewell, &mut intake, Received::nothing(flows))
-            .map_err(system("the receiver cannot receive"))?;
-        let end = End {
-            cpu: serving.cpu.unwrap_or(0),
-            cpu_nanoseconds: thread_cpu_time().saturating_sub(began.1).as_nanos() as f64,
-            wall_nanoseconds: stopwatch.between(began.0, stopwatch.read()).as_nanos() as f64,
-        };
-        Ok::<_, EndsError>((seen, end, nap))
-    };
-    let (sent, received) = thread::scope(|scope| {
-        let receiver = thread::Builder::new()
-            .spawn_scoped(scope, receive)
-            .map_err(system("no thread can be started"))?;
-        let sent = if is_counting.recv().is_ok() {
-            write(stream, &Message::Counting)
-                .map_err(EndsError::from)
-                .and_then(|()| await_end(stream, serving, start, &progress))
-        } else {
-            Err(EndsError::OutOfTurn)
-        };
-        // A sender that went away has nothing more to come.
-        farewell.say(sent.as_ref().map_or(0, |sent| sent.iter().sum()));
-        let received = receiver
-            .join()
-            .map_err(|_| EndsError::Run("the receiving thread ended unexpectedly".to_owned()));
-        Ok::<_, EndsError>((sent?, received??))
+    counting: Counting,
+) -> Result<Summary, EndsError> {
+    let start = counting.start;
+    let ready = || Ok(write(&mut &*stream, &Message::Counting)?);
+    let (sent, outcome) = counting.count(ready, |progress| {
+        await_end(&mut &*stream, serving, start, progress)
     })?;
-    let (seen, receiver, nap) = received;
-    let total: u64 = sent.iter().sum();
-    let packets = packets(&seen.flows, &sent);
-    let namespace = NamespaceCounters::read().ok().zip(namespace);
-    let namespace = namespace.map(|(now, then)| now.since(&then));
-    let mut outcome = Outcome {
-        received: packets.received,
-        received_bytes: packets.received_bytes,
-        lost: packets.lost,
-        buffers: packets.buffers,
-        strays: packets.strays,
-        order: packets.order,
-        seconds: seen
-            .first
-            .zip(seen.last)
-            .map(|(first, last)| stopwatch.between(first, last).as_secs_f64()),
-        receiver,
-        nap_nanoseconds: nap.map(|nap| nap.as_nanos() as f64),
-        naps: seen.naps,
-        spinning: seen.spinning,
-        granted_buffer_bytes: granted_buffer as u64,
-        socket_drops: total_drops(sockets),
-        receive_buffer_errors: namespace.map(|counts| counts.receive_buffer_errors),
-        fragments: namespace.map(|counts| counts.fragments),
-        reassembly_failures: namespace.map(|counts| counts.reassembly_failures),
-        gaps: None,
-        one_way: None,
-        before_sent: 0,
-    };
-    add_delays(&mut outcome, seen.flows);
-    write(stream, &Message::Outcome(Box::new(outcome.clone())))?;
-    Ok((total, outcome))
+    write(&mut &*stream, &Message::Outcome(Box::new(outcome.clone())))?;
+    let sent = sent.iter().sum();
+    Ok(Summary {
+        direction: Direction::Forward,
+        sent,
+        received: outcome.received,
+        lost: outcome.lost,
+        receiver_was_the_limit: receiver_was_the_limit(sent, outcome.socket_drops),
+    })
 }
 
-/// The gaps and delays of all flows together.
-fn add_delays(outcome: &mut Outcome, flows: Vec<FlowSeen>) {
-    let mut all = flows.into_iter().filter_map(|flow| flow.delays);
-    let Some(mut first) = all.next() else {
-        return;
-    };
-    for other in all {
-        first.gaps.merge(&other.gaps);
-        first.before_sent += other.before_sent;
-        if let (Some(one_way), Some(other)) = (&mut first.one_way, &other.one_way) {
-            one_way.merge(other);
-        }
+/// Sends what the other end asked for, for as long as that is there.
+fn send(
+    stream: &TcpStream,
+    serving: &Serving,
+    start: &Start,
+    options: &Options,
+    sockets: Vec<UdpSocket>,
+) -> Result<Summary, EndsError> {
+    for socket in &sockets {
+        set_differentiated_services(socket, options.dscp)
+            .map_err(system("the DSCP cannot be set"))?;
     }
-    outcome.gaps = Some(Buckets::of(&first.gaps));
-    outcome.one_way = first.one_way.as_ref().map(Buckets::of);
-    outcome.before_sent = first.before_sent;
+    let sent = send_by(
+        sockets,
+        options,
+        serving.cpu,
+        start.delays,
+        Some(LOOK),
+        || match has_more(stream) {
+            Ok(false) => ControlFlow::Continue(()),
+            // It has nothing to say before it hears of the end, unless it is gone.
+            Ok(true) | Err(_) => ControlFlow::Break(()),
+        },
+    )?;
+    let total = sent.by_flow.iter().sum();
+    write(&mut &*stream, &Message::Done(Box::new(sent)))?;
+    match read(&mut &*stream, FROM_ASKER)? {
+        Message::Counted { received, lost } => Ok(Summary {
+            direction: Direction::Reverse,
+            sent: total,
+            received,
+            lost,
+            receiver_was_the_limit: false,
+        }),
+        _ => Err(EndsError::OutOfTurn),
+    }
 }
+
+/// How often a sender looks whether anybody still wants what it sends.
+const LOOK: Duration = Duration::from_millis(250);
 
 /// Waits until the sender says that it is done, and tells it what has come so far where it asked.
 fn await_end(
-    stream: &mut TcpStream,
+    stream: &mut &TcpStream,
     serving: &Serving,
     start: &Start,
     progress: &Progress,
@@ -412,8 +384,10 @@ fn await_end(
                 stream
                     .set_read_timeout(Some(STEP))
                     .map_err(system("the control connection cannot be waited for"))?;
-                return match read(stream, FROM_SENDER)? {
-                    Message::Done { sent } if sent.len() == start.flows => Ok(sent),
+                return match read(stream, FROM_ASKER)? {
+                    Message::Done(sending) if sending.by_flow.len() == start.flows => {
+                        Ok(sending.by_flow)
+                    }
                     _ => Err(EndsError::OutOfTurn),
                 };
             }
@@ -429,14 +403,13 @@ fn await_end(
             return Err(EndsError::Run("the sender fell silent".to_owned()));
         }
         if interval.is_some() {
-            write(stream, &Message::SoFar { datagrams, bytes })?;
+            let buffers = progress.buffers.load(Ordering::Relaxed);
+            let so_far = Message::SoFar {
+                datagrams,
+                bytes,
+                buffers,
+            };
+            write(stream, &so_far)?;
         }
     }
-}
-
-fn is_timeout(error: &io::Error) -> bool {
-    matches!(
-        error.kind(),
-        io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut | io::ErrorKind::Interrupted
-    )
 }

@@ -81,6 +81,12 @@ pub(in super::super) fn packets_per_wait(
         .then(|| step / per_packet_microseconds)
 }
 
+/// The rate of the staircase, in datagrams a second: those credited and one for each tick that
+/// passed unwaited, in so many steps of the clock (above zero).
+pub(in super::super) fn staircase_rate(step_nanoseconds: u64, credited: u64, steps: u64) -> f64 {
+    (credited + steps - 1) as f64 * 1e9 / (step_nanoseconds as f64 * steps as f64)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -123,6 +129,16 @@ mod tests {
         let mut pacer = Iperf2::new(0, 0);
         assert!((0..100).all(|tick| pacer.packet(tick * 1000 / 3).wait.is_none()));
         assert_eq!(packets_per_wait(4_000_000, 0), None);
+    }
+
+    #[test]
+    fn the_stairs_are_those_of_the_published_table() {
+        let megabits = |size: f64, credited, steps| {
+            staircase_rate(4_000_000, credited, steps) * 8.0 * size / 1e6
+        };
+        assert_eq!(megabits(128.0, 4000, 4).round(), 256.0);
+        assert_eq!(megabits(512.0, 1000, 2).round(), 513.0);
+        assert_eq!(megabits(1280.0, 400, 3).round(), 343.0);
     }
 
     #[test]

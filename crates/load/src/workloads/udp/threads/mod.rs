@@ -3,6 +3,7 @@
 mod receiving;
 mod sending;
 
+use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
@@ -124,14 +125,15 @@ pub(super) fn let_go(setting: Setting) -> Result<(Sent, Heard), RunError> {
     })
 }
 
-/// Lets the sender go, the receiver being elsewhere; does something `every` so often meanwhile.
+/// Lets the sender go, the receiver being elsewhere; does something `every` so often meanwhile, which
+/// may end it.
 ///
 /// # Errors
 /// When it cannot get ready, or fails on the way.
 pub(super) fn send_alone(
     setting: Setting,
     every: Option<Duration>,
-    mut meanwhile: impl FnMut(),
+    mut meanwhile: impl FnMut() -> ControlFlow<()>,
 ) -> Result<Sent, RunError> {
     let stop = &AtomicBool::new(false);
     let (ready, readiness) = mpsc::channel();
@@ -162,7 +164,8 @@ pub(super) fn send_alone(
                     Some(next) => finished.recv_timeout(next),
                 };
                 match ended {
-                    Err(RecvTimeoutError::Timeout) => meanwhile(),
+                    Err(RecvTimeoutError::Timeout) if meanwhile().is_continue() => {}
+                    Err(RecvTimeoutError::Timeout) => break,
                     Ok(()) | Err(RecvTimeoutError::Disconnected) => break,
                 }
             }
@@ -196,7 +199,7 @@ impl Setting<'_> {
         Some(match self.options.pacing {
             // A schedule that is kept ends with its count; on a clock that moves in steps a
             // little later than the duration.
-            Pacing::Schedule(_) => {
+            Pacing::Schedule { .. } => {
                 let step = self.pacing_clock.and_then(|clock| clock.step_nanoseconds);
                 duration + GRACE + Duration::from_nanos(2 * step.unwrap_or(0))
             }
@@ -210,7 +213,7 @@ const GRACE: Duration = Duration::from_millis(10);
 
 fn end(cpu: u32, stopwatch: &Stopwatch, (wall, cpu_time): (Reading, Duration)) -> End {
     End {
-        cpu,
+        cpu: Some(cpu),
         cpu_nanoseconds: thread_cpu_time().saturating_sub(cpu_time).as_nanos() as f64,
         wall_nanoseconds: stopwatch.between(wall, stopwatch.read()).as_nanos() as f64,
     }

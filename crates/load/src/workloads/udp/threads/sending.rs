@@ -15,7 +15,7 @@ use super::super::options::{Length, Options, Pacing};
 use super::super::outlet::{Flows, Outlet};
 use super::super::pacer::iperf2_2007::{microseconds_per_packet, packets_per_wait};
 use super::super::pacer::schedule::count_within;
-use super::super::sender::{self, Quota, Readings};
+use super::super::sender::{self, Missed, Quota, Readings};
 use super::{Gate, Setting, end, median_nap};
 
 /// What the sender came back with.
@@ -67,7 +67,7 @@ pub(super) fn send(
         per_packet: options.clock_reads_per_packet,
     };
     let margin = match options.pacing {
-        Pacing::Schedule(_) => sleep_margin(),
+        Pacing::Schedule { .. } => sleep_margin(),
         Pacing::Unpaced | Pacing::Iperf2(_) => Duration::ZERO,
     };
     if !gate.pass() {
@@ -88,15 +88,27 @@ pub(super) fn send(
             sender::unpaced(&mut outlet, &mut readings, &mut quota)?,
             None,
         ),
-        Pacing::Schedule(rate) => {
+        Pacing::Schedule { rate, catch_up } => {
             let mut waiting = SleepThenSpin {
                 margin: margin.as_nanos() as u64,
                 stopwatch,
                 began: began.0,
             };
-            let keeping =
-                sender::scheduled(&mut outlet, &mut readings, &mut waiting, rate, &mut quota)?;
-            (keeping.sent, Some((rate, schedule_figures(&keeping, rate))))
+            let missed = match (catch_up, options.length) {
+                (true, _) => Missed::MadeUp,
+                (false, Length::Count(_)) => Missed::GivenUp { times: u64::MAX },
+                (false, Length::Duration(_)) => Missed::GivenUp { times: quota.count },
+            };
+            let keeping = sender::scheduled(
+                &mut outlet,
+                &mut readings,
+                &mut waiting,
+                rate,
+                missed,
+                &mut quota,
+            )?;
+            let figures = schedule_figures(&keeping, rate, catch_up);
+            (keeping.sent, Some((rate, figures)))
         }
         Pacing::Iperf2(rate) => {
             let per_packet = microseconds_per_packet(rate);
@@ -107,6 +119,7 @@ pub(super) fn send(
                 waits: waits.packets.total(),
                 packets_per_wait: waits.packets.quantile(0.5),
                 credited_per_wait: waits.credited.quantile(0.5),
+                nanoseconds_per_wait: waits.periods.quantile(0.5),
                 packets_per_wait_predicted: step
                     .and_then(|step| packets_per_wait(step, per_packet)),
             };
@@ -135,18 +148,20 @@ const LATEST_STOP: Duration = Duration::from_millis(50);
 fn count(options: &Options) -> u64 {
     match (options.length, options.pacing) {
         (Length::Count(count), _) => count,
-        (Length::Duration(duration), Pacing::Schedule(rate)) => {
+        (Length::Duration(duration), Pacing::Schedule { rate, .. }) => {
             count_within(duration.as_secs_f64(), rate)
         }
         (Length::Duration(_), Pacing::Unpaced | Pacing::Iperf2(_)) => u64::MAX,
     }
 }
 
-fn schedule_figures(keeping: &sender::Keeping, rate: f64) -> PacerKind {
+fn schedule_figures(keeping: &sender::Keeping, rate: f64, catch_up: bool) -> PacerKind {
     let gap = 1e9 / rate;
     let quantile = |share| keeping.gaps.quantile(share);
     PacerKind::Schedule {
+        catch_up,
         late: keeping.late,
+        skipped: keeping.skipped,
         gap_nanoseconds: quantile(0.01)
             .zip(quantile(0.5))
             .zip(quantile(0.99))
