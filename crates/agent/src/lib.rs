@@ -9,6 +9,7 @@ mod conversation;
 mod describe;
 pub mod doctor;
 mod effects;
+mod reboot;
 mod serve;
 mod session;
 mod watched;

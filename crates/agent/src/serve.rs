@@ -71,6 +71,7 @@ impl Agent {
         let is_back = restoration.failed.is_empty();
         // A front that is gone does not hear it; the journal and the guardian still know.
         let _ = send(&mut self.replies, &Reply::Restored(restoration));
+        self.session.restart();
         if is_back { DONE } else { NOT_PUT_BACK }
     }
 

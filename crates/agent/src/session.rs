@@ -6,19 +6,21 @@ use std::time::Duration;
 
 use knobstat_data::Evidence;
 use knobstat_data::messages::{
-    Availability, Begin, Describe, Description, Refusal, RefusalKind, Reply, Request, Restoration,
-    RestoreFailure, RunSpec, SettingState,
+    Availability, Begin, Boot, Describe, Description, Refusal, RefusalKind, Reply, Request,
+    Restoration, RestoreFailure, RunSpec, SettingState,
 };
 use knobstat_data::observation::{Failure, Outcome, RunResult, Taint};
 use knobstat_data::words::Setting;
+use knobstat_knobs::boot_entry::{Boots, Restart, Standing};
 use knobstat_knobs::{Knobs, Options, StateDirectory};
 use knobstat_load::run::{Executor, SpawnSettings, StepError};
 use knobstat_sys::clock::Stopwatch;
+use knobstat_sys::lock::MachineLock;
 use knobstat_sys::root::Root;
 use knobstat_sys::{poll, user};
 
 use crate::watched::{Watched, stopped, suspend};
-use crate::{describe, effects};
+use crate::{describe, effects, reboot};
 
 /// One session: from the first description of the machine to the last restoration.
 pub struct Session {
@@ -37,6 +39,9 @@ pub struct Session {
     set_up: Vec<RunSpec>,
     /// Whether the last answer told of values that were left alone.
     told: bool,
+    /// How the machine is to be started anew when the conversation is over. It is nobody else's
+    /// until then.
+    restart: Option<(Restart, MachineLock)>,
 }
 
 impl Session {
@@ -52,6 +57,7 @@ impl Session {
             effects: Vec::new(),
             set_up: Vec::new(),
             told: false,
+            restart: None,
         }
     }
 
@@ -78,6 +84,8 @@ impl Session {
                 self.told = !restoration.left_alone.is_empty();
                 Ok(Reply::Restored(restoration))
             }
+            Request::Boot(boot) => self.boot(&boot),
+            Request::EndBoots => self.end_boots(),
         };
         answer.unwrap_or_else(Reply::Refused)
     }
@@ -98,7 +106,7 @@ impl Session {
             state,
             Options::default(),
         );
-        let settings: Vec<SettingState> = describe
+        let mut settings: Vec<SettingState> = describe
             .wanted
             .into_iter()
             .map(|setting| SettingState {
@@ -106,6 +114,9 @@ impl Session {
                 setting,
             })
             .collect();
+        if let Some(may) = describe.may_reboot {
+            reboot::make_available(&self.root, may, &mut settings)?;
+        }
         self.wanted = settings
             .iter()
             .filter(|state| state.availability == Availability::Available)
@@ -227,6 +238,33 @@ impl Session {
         judge(&mut result, knobs, &watched);
         result.evidence.append(&mut self.effects);
         Ok(Reply::Ran(Box::new(result)))
+    }
+
+    /// Sees to it that the machine is in a boot, now or after the conversation.
+    fn boot(&mut self, boot: &Boot) -> Result<Reply, Refusal> {
+        let standing = Boots::of(&self.root).and_then(|boots| boots.be_in(boot));
+        match standing.map_err(|error| Refusal::from(&error))? {
+            Standing::Here => Ok(Reply::Booted),
+            Standing::Ordered(restart, lock) => {
+                self.restart = Some((restart, lock));
+                Ok(Reply::Rebooting)
+            }
+        }
+    }
+
+    fn end_boots(&mut self) -> Result<Reply, Refusal> {
+        let ended = Boots::of(&self.root).and_then(|boots| boots.end());
+        let (sentences, restart) = ended.map_err(|error| Refusal::from(&error))?;
+        self.restart = restart;
+        Ok(Reply::BootsEnded(sentences))
+    }
+
+    /// Starts the machine anew, where that was asked for. Where it cannot be, the next start of
+    /// the program asks again.
+    pub fn restart(&mut self) {
+        if let Some((restart, _lock)) = self.restart.take() {
+            let _ = restart.perform(&self.root);
+        }
     }
 
     fn verify(&self) -> Result<Reply, Refusal> {

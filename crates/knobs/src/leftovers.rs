@@ -13,9 +13,11 @@ use knobstat_sys::root::Root;
 use thiserror::Error;
 
 use crate::boot::boot_id;
+use crate::boot_entry::{BootError, Boots};
 use crate::files::RootedFiles;
 use crate::guardian::{GuardianError, MARK};
 use crate::journal::{Journal, JournalError};
+use crate::knob::Refused;
 use crate::refusal::refusal;
 use crate::restore;
 use crate::session::Options;
@@ -54,6 +56,9 @@ pub enum BeginError {
     /// There is no guardian.
     #[error(transparent)]
     Guardian(#[from] GuardianError),
+    /// What the boots of an experiment left could not be removed.
+    #[error("{0}")]
+    Boots(Box<BootError>),
 }
 
 fn busy(holder: &Holder) -> String {
@@ -86,6 +91,7 @@ impl From<&BeginError> for Refusal {
             BeginError::LeftBehind(_) => RefusalKind::Restore,
             BeginError::Lock { .. } | BeginError::Journal(_) => RefusalKind::Disk,
             BeginError::Guardian(_) => RefusalKind::Unguarded,
+            BeginError::Boots(_) => RefusalKind::Restore,
         };
         refusal(kind, &error.to_string())
     }
@@ -107,7 +113,26 @@ pub fn put_back(
         overwrite_others: options.overwrite_others,
         refused: options.refused,
     };
-    Ok(put_back_leftovers(root, &files, options)?)
+    let mut restoration = put_back_leftovers(root, &files, options)?;
+    let boots = boots(root, state, options.refused);
+    let removed = boots.remove_traces();
+    restoration
+        .put_back
+        .extend(removed.map_err(|error| BeginError::Boots(Box::new(error)))?);
+    restoration.left_alone.extend(still_in_a_boot(&boots));
+    Ok(restoration)
+}
+
+fn boots(root: &Root, state: &StateDirectory, refused: Refused) -> Boots {
+    Boots::new(root.clone(), state.clone(), refused, PathBuf::new())
+}
+
+/// A word about a machine that no restoring makes as it boots by itself.
+fn still_in_a_boot(boots: &Boots) -> Option<String> {
+    boots.is_in_a_boot().then(|| {
+        "the machine is still in a boot of an experiment: a reboot makes it as it boots by itself"
+            .to_owned()
+    })
 }
 
 /// What [`put_back`] would do, without doing it and without waiting.
@@ -121,20 +146,25 @@ pub fn plan_put_back(
 ) -> Result<Restoration, BeginError> {
     let _lock = lock(root, Duration::ZERO)?;
     let files = RootedFiles::new(root.clone(), state.clone());
-    let Some(journal) = Journal::load(&files)? else {
-        return Ok(Restoration::default());
-    };
-    if let Some(void) = void(root, &journal) {
-        return Ok(Restoration {
-            put_back: vec![void],
-            ..Restoration::default()
-        });
-    }
     let options = restore::Options {
         overwrite_others: options.overwrite_others,
         refused: options.refused,
     };
-    Ok(restore::plan_restore(&files, &journal, options))
+    let mut restoration = match Journal::load(&files)? {
+        None => Restoration::default(),
+        Some(journal) => match void(root, &journal) {
+            Some(void) => Restoration {
+                put_back: vec![void],
+                ..Restoration::default()
+            },
+            None => restore::plan_restore(&files, &journal, options),
+        },
+    };
+    let boots = boots(root, state, options.refused);
+    let commands = boots.traces().into_iter().map(|trace| trace.command);
+    restoration.put_back.extend(commands);
+    restoration.left_alone.extend(still_in_a_boot(&boots));
+    Ok(restoration)
 }
 
 /// Takes the machine, or tells who has it.

@@ -302,7 +302,7 @@ fn command(files: &dyn Files, entry: &Entry) -> String {
 }
 
 /// A word as a shell takes it.
-fn quote(word: &str) -> String {
+pub(crate) fn quote(word: &str) -> String {
     let plain = !word.is_empty()
         && word
             .chars()

@@ -44,6 +44,11 @@ fn state(files: &dyn Files, knob: &Knob, refused: Refused) -> KnobState {
     }
 }
 
+/// Whether a knob's levels differ from boot to boot alone.
+pub fn needs_boot(name: &str) -> bool {
+    Knob::find(name, &[]).is_some_and(|knob| knob.scope().needs_boot())
+}
+
 /// The check of a knob's effect that its entry names, where it names one.
 pub fn effect_check(name: &str) -> Option<EffectCheck> {
     Knob::find(name, &[])?.entry()?.effect_check

@@ -5,7 +5,7 @@
 
 use std::time::Duration;
 
-use knobstat_data::messages::{FrameError, Reply, Request};
+use knobstat_data::messages::{BootName, FrameError, Refusal, Reply, Request};
 use knobstat_data::words::Setting;
 use thiserror::Error;
 
@@ -20,6 +20,24 @@ pub trait Target {
     /// How long the last boot took, for telling how long is left.
     fn boot_takes(&self) -> Option<Duration> {
         None
+    }
+
+    /// Opens a session on a boot of a plan, which may be under way already.
+    ///
+    /// # Errors
+    /// As [`Target::open`].
+    fn open_boot(&mut self, name: &BootName, settings: &[Setting]) -> Result<Opened, TargetError> {
+        let _ = name;
+        self.open(settings)
+    }
+
+    /// The plan is done and no session is open: the machine is left to boot as it did before
+    /// the first boot of the plan. Says what was done, in sentences.
+    ///
+    /// # Errors
+    /// When it cannot be left so.
+    fn end_boots(&mut self) -> Result<Vec<String>, TargetError> {
+        Ok(Vec::new())
     }
 
     /// Whether it is booted anew for settings that need a boot. One that is not can take only the
@@ -80,6 +98,9 @@ pub enum TargetError {
         /// What to do about it.
         remedy: String,
     },
+    /// The other side said no.
+    #[error("{}; {}", .0.cause, .0.remedy)]
+    Refused(Refusal),
     /// The other side went away in the middle of the conversation.
     #[error(
         "the process that turns the knobs ended without a word{}; its guardian puts the settings back: run `knobstat restore` to see that nothing is left",

@@ -5,6 +5,7 @@
 mod fake;
 mod support;
 
+use std::cell::RefCell;
 use std::rc::Rc;
 use std::time::Duration;
 
@@ -635,6 +636,55 @@ fn a_reboot_suspends_the_experiment() {
         bench.start(&experiment).unwrap().result.unwrap(),
         complete()
     );
+}
+
+#[test]
+fn an_experiment_goes_on_through_reboots_and_a_power_cut() {
+    let mut bench = Bench::new();
+    bench.target.reboots = true;
+    let boot = Rc::new(RefCell::new(None));
+    bench.target.boot = Some(Rc::clone(&boot));
+    let mut experiment = experiment(&["tsc", "hpet"], 3, 0);
+    experiment
+        .factors
+        .insert(0, factor("nohz", &["on", "off"], Scope::Boot));
+    let mut starts = 0;
+    let record = loop {
+        starts += 1;
+        assert!(starts < 20, "it makes no end");
+        // A power cut in the midst of a boot: one run of it is done, one is not.
+        if starts == 3 {
+            bench.script([end(Outcome::Ok), Act::Gone]);
+        }
+        let ended = bench.start(&experiment).unwrap();
+        match ended.result {
+            Ok(Finish::Suspended) => {}
+            Ok(finish) => {
+                assert_eq!(finish, complete());
+                break ended.record;
+            }
+            Err(_) => {
+                assert_eq!(starts, 3);
+                *boot.borrow_mut() = None;
+            }
+        }
+    };
+    // The first start, six boots, and for the boot that was cut short one that ended early and
+    // one that asked for it again.
+    assert_eq!(starts, 1 + 6 + 2);
+    let planned: Vec<_> = record.plan.runs().map(|run| run.id).collect();
+    let done: Vec<_> = record
+        .attempts
+        .iter()
+        .map(|attempt| attempt.run.clone())
+        .collect();
+    assert_eq!(done, planned, "every run once, in the order of the plan");
+    let ends = bench
+        .log()
+        .iter()
+        .filter(|entry| *entry == "end boots")
+        .count();
+    assert_eq!(ends, 1);
 }
 
 #[test]

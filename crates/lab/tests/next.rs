@@ -24,6 +24,7 @@ fn schedule(plan: &Plan, max_repeats: u32) -> Schedule<'_> {
         max_repeats,
         on_failure: OnFailure::Continue,
         reboots: true,
+        held: Vec::new(),
         stop: None,
     }
 }
@@ -271,6 +272,7 @@ fn every_course_that_is_to_stop_at_a_failure_stops_at_the_first() {
     let schedule = Schedule {
         on_failure: OnFailure::Stop,
         reboots: true,
+        held: Vec::new(),
         ..schedule(&plan, 1)
     };
     explore(schedule, every_outcome(), 1);

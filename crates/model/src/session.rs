@@ -74,6 +74,12 @@ impl Session {
                     .map(|knob| self.reading(knob, None))
                     .collect(),
             ),
+            // Every boot of a simulated machine is a session of its own.
+            Request::Boot(_) | Request::EndBoots => Reply::Refused(Refusal {
+                kind: RefusalKind::Request,
+                cause: "a simulated machine is not rebooted".to_owned(),
+                remedy: "open another session on it".to_owned(),
+            }),
             _ if !self.begun => Reply::Refused(Refusal {
                 kind: RefusalKind::Protocol,
                 cause: "the machine was not taken before it was used".to_owned(),

@@ -36,6 +36,8 @@ pub mod processes;
 #[cfg(target_os = "linux")]
 pub mod resident;
 #[cfg(target_os = "linux")]
+pub mod restart;
+#[cfg(target_os = "linux")]
 pub mod root;
 #[cfg(target_os = "linux")]
 pub mod serial;
@@ -59,3 +61,5 @@ pub mod topology;
 pub mod unnamed_file;
 #[cfg(target_os = "linux")]
 pub mod user;
+#[cfg(target_os = "linux")]
+pub mod watchdog;

@@ -4,6 +4,8 @@
 //! resolved beneath the root, links included, so that nothing laid out in a tree reaches the
 //! machine that the tree lies on. It knows no knob and no format of a file.
 
+mod write_files;
+
 use std::ffi::CStr;
 use std::io;
 use std::os::fd::OwnedFd;

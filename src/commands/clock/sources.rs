@@ -167,6 +167,7 @@ fn begin(session: &mut dyn Session, levels: &[(Level, Availability)]) -> Result<
             wanted,
             programs: Vec::new(),
             workload: knobstat_data::messages::WantedWorkload::default(),
+            may_reboot: None,
         }),
     )?;
     let Reply::Described(description) = described else {

@@ -2,6 +2,7 @@
 //!
 //! One request, one reply, never two under way; no message crosses while a run is measured.
 
+mod boots;
 mod frame;
 
 use std::time::Duration;
@@ -13,6 +14,7 @@ use crate::observation::{KnobReading, RunResult};
 use crate::words::{Celsius, ExperimentId, Level, Metric, Parameters, RunId, Setting};
 use crate::{Machine, vocabulary::Scope};
 
+pub use boots::{Boot, BootLoader, BootName, MayReboot, Resume};
 pub use frame::{END, FrameError, Header, LARGEST_FRAME, READY, VERSION, decode, encode, header};
 
 /// What is asked of a target.
@@ -34,6 +36,11 @@ pub enum Request {
     Verify,
     /// Put everything back.
     Restore,
+    /// Be in this boot, and reboot where the machine is in another.
+    Boot(Box<Boot>),
+    /// No boot is wanted any more: the machine is to boot by itself as it always did, and to do
+    /// so now where it is in a boot of the experiment.
+    EndBoots,
 }
 
 /// What a target answers.
@@ -63,6 +70,12 @@ pub enum Reply {
     Restored(Restoration),
     /// It cannot be done.
     Refused(Refusal),
+    /// To [`Request::Boot`]: the machine is in that boot.
+    Booted,
+    /// To [`Request::Boot`]: the machine reboots as soon as the conversation is over.
+    Rebooting,
+    /// To [`Request::EndBoots`]: what was done, in sentences.
+    BootsEnded(Vec<String>),
 }
 
 /// The beginning of a session.
@@ -77,6 +90,9 @@ pub struct Describe {
     pub programs: Vec<Program>,
     /// The workload and every set of parameters that it is to run with.
     pub workload: WantedWorkload,
+    /// Whether the machine may be rebooted for settings that need it. Set by the target, which
+    /// was given the consent.
+    pub may_reboot: Option<MayReboot>,
 }
 
 /// What a workload is to run with.

@@ -199,7 +199,8 @@ fn parameter<'a>(line: &'a str, name: &str) -> Option<Option<&'a str>> {
         })
 }
 
-fn words(line: &str) -> Vec<&str> {
+/// The words of a command line; quotes may hold spaces.
+pub fn words(line: &str) -> Vec<&str> {
     let mut quoted = false;
     line.split(|character: char| {
         if character == '"' {

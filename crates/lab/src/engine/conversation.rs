@@ -154,5 +154,8 @@ fn word(reply: &Reply) -> &'static str {
         Reply::Verified(_) => "a verification",
         Reply::Restored(_) => "a restoration",
         Reply::Refused(_) => "a refusal",
+        Reply::Booted => "that it is in a boot",
+        Reply::Rebooting => "that it reboots",
+        Reply::BootsEnded(_) => "an end of its boots",
     }
 }

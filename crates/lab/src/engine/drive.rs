@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use knobstat_data::Record;
-use knobstat_data::messages::{Begin, Refusal, RefusalKind, Restoration};
+use knobstat_data::messages::{Begin, BootName, Refusal, RefusalKind, Restoration};
 use knobstat_data::observation::{Attempt, Failure, Outcome, RunResult};
 use knobstat_data::words::{AttemptId, RunId, Setting, UnixTime};
 
@@ -131,6 +131,11 @@ impl Prepared<'_> {
                 Err(_) => restore_error = Some(error),
             }
         }
+        if matches!(result, Ok(Finish::Complete { .. } | Finish::Stopped { .. }))
+            && let Err(error) = drive.end_boots()
+        {
+            restore_error = Some(error);
+        }
         let Drive {
             prepared,
             restoration,
@@ -214,7 +219,7 @@ impl Drive<'_, '_> {
             (Some(session), BootKey::AsItIs) => session,
             (describing, _) => {
                 drop(describing);
-                match self.prepared.target.open(settings)? {
+                match self.open_target(key, settings)? {
                     Opened::Suspended => return Ok(Then::End(Finish::Suspended)),
                     Opened::Session(session) => {
                         let mut session = Conversation::new(session);
@@ -232,10 +237,7 @@ impl Drive<'_, '_> {
             overwrite_others: self.prepared.assignment.overwrite_others,
         })?;
         self.session = Some(session);
-        if !self.prepared.is_known {
-            self.store.create(&self.prepared.record)?;
-            self.prepared.is_known = true;
-        }
+        self.make_known()?;
         self.prepared.course.begin_session();
         self.state.boot = Some(key);
         self.changed = false;
@@ -244,6 +246,39 @@ impl Drive<'_, '_> {
             self.progress.warning(change);
         }
         Ok(Then::GoOn)
+    }
+
+    /// Asks the target for a boot. An experiment that the machine reboots for is in the store by
+    /// then: what goes on after the reboot is found there.
+    fn open_target(&mut self, key: BootKey, settings: &[Setting]) -> Result<Opened, EngineError> {
+        let BootKey::Own { block, boot } = key else {
+            return Ok(self.prepared.target.open(settings)?);
+        };
+        self.make_known()?;
+        let name = BootName {
+            experiment: self.prepared.record.id.clone(),
+            block,
+            boot,
+        };
+        Ok(self.prepared.target.open_boot(&name, settings)?)
+    }
+
+    /// Puts the experiment into the store, where it is not in there yet.
+    fn make_known(&mut self) -> Result<(), EngineError> {
+        if !self.prepared.is_known {
+            self.store.create(&self.prepared.record)?;
+            self.prepared.is_known = true;
+        }
+        Ok(())
+    }
+
+    /// Leaves the machine to boot by itself again, once nothing is left to do.
+    fn end_boots(&mut self) -> Result<(), EngineError> {
+        // A session that only described the machine holds on to it.
+        self.prepared.session = None;
+        let sentences = self.prepared.target.end_boots()?;
+        self.restoration.put_back.extend(sentences);
+        Ok(())
     }
 
     /// Does the step before the first run of a treatment. Where it fails the run has failed.

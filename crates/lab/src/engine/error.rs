@@ -69,15 +69,17 @@ impl EngineError {
     /// The exit code of the program.
     pub fn exit_code(&self) -> u8 {
         match self {
-            Self::Refused(refusal) => match refusal.kind {
-                RefusalKind::Request | RefusalKind::Setting => 2,
-                RefusalKind::Restore => 3,
-                RefusalKind::Disk => 4,
-                RefusalKind::Busy => 5,
-                RefusalKind::Missing => 127,
-                RefusalKind::NotExecutable => 126,
-                RefusalKind::Step | RefusalKind::Protocol | RefusalKind::Unguarded => 1,
-            },
+            Self::Refused(refusal) | Self::Target(TargetError::Refused(refusal)) => {
+                match refusal.kind {
+                    RefusalKind::Request | RefusalKind::Setting => 2,
+                    RefusalKind::Restore => 3,
+                    RefusalKind::Disk => 4,
+                    RefusalKind::Busy => 5,
+                    RefusalKind::Missing => 127,
+                    RefusalKind::NotExecutable => 126,
+                    RefusalKind::Step | RefusalKind::Protocol | RefusalKind::Unguarded => 1,
+                }
+            }
             Self::Store(error) => error.exit_code(),
             Self::RestoreUnknown(_) => 3,
             Self::MissingProgram(program) if program.not_executable => 126,

@@ -18,7 +18,7 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use knobstat_data::Experiment;
-use knobstat_data::experiment::OnFailure;
+use knobstat_data::experiment::{FactorKind, OnFailure};
 use knobstat_data::observation::Attempt;
 use knobstat_data::plan::{Boot, Plan, PlannedRun};
 use knobstat_data::words::{AttemptId, Setting};
@@ -37,6 +37,9 @@ pub struct Schedule<'a> {
     pub stop: Option<StopRule<'a>>,
     /// Whether the target is booted anew for a boot with settings of its own.
     pub reboots: bool,
+    /// The settings that every boot has, beside its own; where there are any, every boot of the
+    /// plan is one of its own.
+    pub held: Vec<Setting>,
 }
 
 /// Decides between blocks whether enough is known.
@@ -63,6 +66,7 @@ impl<'a> Schedule<'a> {
             max_repeats: design.max_repeats,
             on_failure: design.on_failure,
             reboots,
+            held: held(experiment).cloned().collect(),
             stop: design.stop.as_ref().map(|stop| StopRule {
                 min_blocks: stop.min_replicates as usize,
                 max_blocks: stop.max_replicates as usize,
@@ -70,6 +74,21 @@ impl<'a> Schedule<'a> {
             }),
         }
     }
+}
+
+/// The settings that a file holds and that only a boot brings about.
+fn held(experiment: &Experiment) -> impl Iterator<Item = &Setting> {
+    let fixed = experiment.fixed.iter();
+    fixed
+        .filter(|fixed| fixed.scope.needs_boot())
+        .map(|fixed| &fixed.setting)
+}
+
+/// Whether an experiment wants anything that only a boot brings about.
+pub(super) fn needs_boots(experiment: &Experiment) -> bool {
+    let mut kinds = experiment.factors.iter().map(|factor| factor.kind);
+    held(experiment).next().is_some()
+        || kinds.any(|kind| matches!(kind, FactorKind::Knob(scope) if scope.needs_boot()))
 }
 
 /// The session under way, as far as it decides what comes next.
@@ -96,8 +115,9 @@ pub enum BootKey {
 }
 
 impl BootKey {
-    fn of(boot: &Boot, block: usize, reboots: bool) -> Self {
-        if boot.settings.is_empty() || !reboots {
+    fn of(boot: &Boot, block: usize, schedule: &Schedule) -> Self {
+        let is_ordinary = boot.settings.is_empty() && schedule.held.is_empty();
+        if is_ordinary || !schedule.reboots {
             Self::AsItIs
         } else {
             Self::Own {
@@ -169,11 +189,11 @@ pub fn next(schedule: &Schedule, course: &Course, session: &SessionState) -> Ste
         Wanted::Run { boot, cell } => (boot, cell),
         Wanted::End(end) => return tear_down(session).unwrap_or(end),
     };
-    let key = BootKey::of(&boot, cell.run.block, schedule.reboots);
+    let key = BootKey::of(&boot, cell.run.block, schedule);
     if session.boot != Some(key) {
         let settings = match key {
             BootKey::AsItIs => Vec::new(),
-            BootKey::Own { .. } => boot.settings,
+            BootKey::Own { .. } => [boot.settings, schedule.held.clone()].concat(),
         };
         return tear_down(session).unwrap_or(Step::Open { key, settings });
     }

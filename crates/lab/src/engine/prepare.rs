@@ -15,7 +15,7 @@ use super::conversation::Conversation;
 use super::course::Course;
 use super::error::EngineError;
 use super::estimate::{self, Estimate, Pace};
-use super::next::{Schedule, remaining};
+use super::next::{Schedule, needs_boots, remaining};
 use super::specify;
 use super::world::World;
 use crate::store::Store;
@@ -79,7 +79,6 @@ pub fn prepare<'t>(
     }
     let mut lacking = lacking(&description.settings);
     lacking.extend(cells.omissions(experiment, &description.lacking_cells));
-    refuse_unavailable(experiment, &lacking)?;
 
     let request = RequestId::of(&experiment.canonical(), &description.machine.id);
     let known = match store {
@@ -87,6 +86,12 @@ pub fn prepare<'t>(
         _ => None,
     };
     let is_known = known.is_some();
+    // In the midst of its boots a machine is not as it was at the beginning: each run finds out
+    // by itself whether its settings can be had.
+    let is_in_a_boot = is_known && target.reboots() && needs_boots(experiment);
+    if !is_in_a_boot {
+        refuse_unavailable(experiment, &lacking)?;
+    }
     let mut record = match (known, store) {
         (Some(id), Some(store)) => store.record(&id)?,
         _ => {
@@ -94,11 +99,11 @@ pub fn prepare<'t>(
             begin_record(&assignment, &description, &cells, request, omitted, world)?
         }
     };
-    if is_known {
+    if is_known && !is_in_a_boot {
         refuse_lost_levels(&record, lacking)?;
     }
     let changes = if is_known {
-        changes(&record.machine, &description.machine)
+        changes(&record.machine, &description.machine, is_in_a_boot)
     } else {
         Vec::new()
     };
@@ -186,6 +191,7 @@ pub(super) fn describe(experiment: &Experiment, cells: &Cells) -> Result<Describ
         wanted: specify::wanted(experiment),
         programs: experiment.programs(&treatments)?,
         workload: cells.wanted(&experiment.workload.kind),
+        may_reboot: None,
     })
 }
 
@@ -283,11 +289,13 @@ fn draw_seed(world: &mut dyn World) -> Result<u64, EngineError> {
     Ok(u64::from_le_bytes([a, b, c, d, e, f, g, h]) >> 1)
 }
 
-/// What of a machine is not as it was, in sentences.
-fn changes(then: &Machine, now: &Machine) -> Vec<String> {
+/// What of a machine is not as it was, in sentences. Its kernel and that one's command line are
+/// what boots differ in.
+fn changes(then: &Machine, now: &Machine, is_in_a_boot: bool) -> Vec<String> {
     let sentence = |what: &str, then: &Option<String>, now: &Option<String>| {
         let word = |value: &Option<String>| value.clone().unwrap_or_else(|| "unknown".to_owned());
-        (then != now).then(|| {
+        let is_of_the_boot = is_in_a_boot && what.starts_with("kernel");
+        (then != now && !is_of_the_boot).then(|| {
             format!(
                 "the {what} was {} when the experiment began and is {} now",
                 word(then),

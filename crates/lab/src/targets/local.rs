@@ -4,6 +4,7 @@
 //! that the very same agent can be spoken to over any other pair of streams. It keeps the rights
 //! that it was started with; the front may give its own up afterwards.
 
+use std::cell::RefCell;
 use std::ffi::OsString;
 use std::io::{self, Read, Write};
 use std::os::fd::{BorrowedFd, OwnedFd};
@@ -13,7 +14,9 @@ use std::path::PathBuf;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::rc::Rc;
 
-use knobstat_data::messages::{Header, Reply, Request, decode, encode, header};
+use knobstat_data::messages::{
+    Boot, BootName, Header, MayReboot, Reply, Request, Resume, decode, encode, header,
+};
 use knobstat_data::words::Setting;
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
@@ -31,13 +34,23 @@ pub trait Watch: Interrupt {
 
 /// This machine.
 pub struct LocalTarget<W> {
-    agent: Option<Agent>,
+    agent: Option<Rc<Agent>>,
     watch: Rc<W>,
+    reboots: Option<Reboots>,
+}
+
+/// The consent to reboot this machine.
+#[derive(Clone, Debug)]
+pub struct Reboots {
+    /// By what.
+    pub may: MayReboot,
+    /// How the experiment goes on afterwards.
+    pub resume: Resume,
 }
 
 /// A process that serves requests over its standard input and output.
 pub struct Agent {
-    process: Child,
+    process: RefCell<Child>,
     socket: UnixStream,
 }
 
@@ -57,7 +70,10 @@ impl Agent {
                 cause: format!("{} could not be started ({error})", program.display()),
                 remedy: "check that the program is still where it was started from".to_owned(),
             })?;
-        Ok(Self { process, socket })
+        Ok(Self {
+            process: RefCell::new(process),
+            socket,
+        })
     }
 }
 
@@ -65,9 +81,36 @@ impl<W: Watch + 'static> LocalTarget<W> {
     /// This machine behind its agent. Signals are watched for while an answer is waited for.
     pub fn new(agent: Agent, watch: Rc<W>) -> Self {
         Self {
-            agent: Some(agent),
+            agent: Some(Rc::new(agent)),
             watch,
+            reboots: None,
         }
+    }
+
+    /// The same, rebooted for settings that need it.
+    pub fn rebooting(mut self, reboots: Reboots) -> Self {
+        self.reboots = Some(reboots);
+        self
+    }
+
+    /// A session with the agent. There is one agent: where the machine reboots it serves one
+    /// session after the other, because it alone may still have root's rights.
+    fn session(&mut self) -> Result<LocalSession<W>, TargetError> {
+        let may_reboot = self.reboots.as_ref().map(|reboots| reboots.may);
+        let agent = match may_reboot {
+            Some(_) => self.agent.clone(),
+            None => self.agent.take(),
+        };
+        Ok(LocalSession {
+            agent: agent.ok_or_else(|| TargetError::Unreachable {
+                cause: "its agent has ended".to_owned(),
+                remedy: "start knobstat again to continue".to_owned(),
+            })?,
+            watch: Rc::clone(&self.watch),
+            ended: false,
+            is_taken: false,
+            may_reboot,
+        })
     }
 }
 
@@ -79,27 +122,60 @@ impl<W: Watch + 'static> Target for LocalTarget<W> {
                 remedy: "leave it out, or boot the machine so and hold it there".to_owned(),
             });
         }
-        let agent = self.agent.take().ok_or_else(|| TargetError::Unreachable {
-            cause: "its agent has ended".to_owned(),
-            remedy: "start knobstat again to continue".to_owned(),
-        })?;
-        Ok(Opened::Session(Box::new(LocalSession {
-            agent,
-            watch: Rc::clone(&self.watch),
-            ended: false,
-        })))
+        Ok(Opened::Session(Box::new(self.session()?)))
+    }
+
+    fn open_boot(&mut self, name: &BootName, settings: &[Setting]) -> Result<Opened, TargetError> {
+        let Some(reboots) = self.reboots.clone() else {
+            return self.open(settings);
+        };
+        let mut session = self.session()?;
+        let asked = Request::Boot(Box::new(Boot {
+            name: name.clone(),
+            settings: settings.to_vec(),
+            may: reboots.may,
+            resume: reboots.resume,
+        }));
+        match session.call(asked)? {
+            Reply::Booted => Ok(Opened::Session(Box::new(session))),
+            // It reboots when the conversation is over, which is when the target is dropped.
+            Reply::Rebooting => Ok(Opened::Suspended),
+            Reply::Refused(refusal) => Err(TargetError::Refused(refusal)),
+            _ => Err(unexpected()),
+        }
+    }
+
+    fn end_boots(&mut self) -> Result<Vec<String>, TargetError> {
+        if self.reboots.is_none() {
+            return Ok(Vec::new());
+        }
+        match self.session()?.call(Request::EndBoots)? {
+            Reply::BootsEnded(sentences) => Ok(sentences),
+            Reply::Refused(refusal) => Err(TargetError::Refused(refusal)),
+            _ => Err(unexpected()),
+        }
     }
 
     fn reboots(&self) -> bool {
-        false
+        self.reboots.is_some()
+    }
+}
+
+fn unexpected() -> TargetError {
+    TargetError::Unreachable {
+        cause: "its agent answered something else than it was asked".to_owned(),
+        remedy: "use the same knobstat on both sides".to_owned(),
     }
 }
 
 struct LocalSession<W> {
-    agent: Agent,
+    agent: Rc<Agent>,
     watch: Rc<W>,
     /// Whether our half of the conversation is closed: the request to end.
     ended: bool,
+    /// Whether the agent has the machine.
+    is_taken: bool,
+    may_reboot: Option<MayReboot>,
 }
 
 impl<W: Watch> LocalSession<W> {
@@ -150,7 +226,7 @@ impl<W: Watch> LocalSession<W> {
     }
 
     fn read_all(&mut self, bytes: &mut [u8]) -> Result<(), TargetError> {
-        match self.agent.socket.read_exact(bytes) {
+        match (&self.agent.socket).read_exact(bytes) {
             Ok(()) => Ok(()),
             Err(error)
                 if matches!(
@@ -165,7 +241,7 @@ impl<W: Watch> LocalSession<W> {
     }
 
     fn gone(&mut self) -> TargetError {
-        let cause = self.agent.process.wait().ok().map(describe);
+        let cause = self.agent.process.borrow_mut().wait().ok().map(describe);
         TargetError::Gone { cause }
     }
 }
@@ -180,7 +256,12 @@ fn describe(status: ExitStatus) -> String {
 }
 
 impl<W: Watch> Session for LocalSession<W> {
-    fn call(&mut self, request: Request) -> Result<Reply, TargetError> {
+    fn call(&mut self, mut request: Request) -> Result<Reply, TargetError> {
+        match &mut request {
+            Request::Describe(describe) => describe.may_reboot = self.may_reboot,
+            Request::Begin(_) => self.is_taken = true,
+            _ => {}
+        }
         let collects = matches!(request, Request::Restore);
         if self.ended && !collects {
             return Err(TargetError::Gone {
@@ -189,14 +270,18 @@ impl<W: Watch> Session for LocalSession<W> {
         }
         if !self.ended {
             let frame = encode(&request)?;
-            match self.agent.socket.write_all(&frame) {
+            match (&self.agent.socket).write_all(&frame) {
                 Ok(()) => {}
                 Err(error) if error.kind() == io::ErrorKind::BrokenPipe => return Err(self.gone()),
                 Err(error) => return Err(error.into()),
             }
         }
         self.wait_for_answer()?;
-        self.read_reply()
+        let reply = self.read_reply()?;
+        if matches!(reply, Reply::Restored(_)) {
+            self.is_taken = false;
+        }
+        Ok(reply)
     }
 }
 
@@ -204,10 +289,13 @@ impl<W> Drop for LocalSession<W> {
     /// Ends the conversation and waits for the agent, so that the machine is put back and free
     /// again before the program ends.
     fn drop(&mut self) {
+        if self.may_reboot.is_some() && !self.is_taken && !self.ended {
+            return;
+        }
         let _ = self.agent.socket.shutdown(std::net::Shutdown::Write);
         let mut rest = [0; 4096];
-        while matches!(self.agent.socket.read(&mut rest), Ok(read) if read > 0) {}
-        let _ = self.agent.process.wait();
+        while matches!((&self.agent.socket).read(&mut rest), Ok(read) if read > 0) {}
+        let _ = self.agent.process.borrow_mut().wait();
     }
 }
 
@@ -215,7 +303,7 @@ impl Drop for Agent {
     /// An agent that was never spoken to ends with its socket; it is waited for.
     fn drop(&mut self) {
         let _ = self.socket.shutdown(std::net::Shutdown::Both);
-        let _ = self.process.wait();
+        let _ = self.process.get_mut().wait();
     }
 }
 

@@ -4,6 +4,6 @@ mod local;
 mod model;
 mod vm;
 
-pub use local::{Agent, LocalTarget, Watch};
+pub use local::{Agent, LocalTarget, Reboots, Watch};
 pub use model::ModelTarget;
 pub use vm::{Parts, VmError, VmTarget};

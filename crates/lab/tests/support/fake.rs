@@ -8,8 +8,8 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use knobstat_data::messages::{
-    Availability, Description, LackingCell, MissingProgram, Refusal, RefusalKind, Reply, Request,
-    Restoration, RunSpec, SettingState,
+    Availability, BootName, Description, LackingCell, MissingProgram, Refusal, RefusalKind, Reply,
+    Request, Restoration, RunSpec, SettingState,
 };
 use knobstat_data::observation::{KnobReading, MetricValue, Outcome};
 use knobstat_data::words::{Level, Setting, UnixTime};
@@ -66,6 +66,8 @@ pub struct FakeTarget {
     pub signal: Signal,
     /// Whether the machine reboots when it is asked for settings of a boot.
     pub reboots: bool,
+    /// The boot that the machine is in, where it reboots into what it is asked for.
+    pub boot: Option<Rc<RefCell<Option<BootName>>>>,
 }
 
 /// A signal that came, or none.
@@ -88,6 +90,30 @@ impl Target for FakeTarget {
         }
         (machine.is_gone, machine.is_over) = (false, false);
         Ok(Opened::Session(Box::new(FakeSession(self.clone()))))
+    }
+
+    fn open_boot(&mut self, name: &BootName, settings: &[Setting]) -> Result<Opened, TargetError> {
+        if self.is_in(name) {
+            return self.open(&[]);
+        }
+        if let Some(boot) = &self.boot {
+            *boot.borrow_mut() = Some(name.clone());
+        }
+        self.open(settings)
+    }
+
+    fn end_boots(&mut self) -> Result<Vec<String>, TargetError> {
+        if self.boot.is_some() {
+            self.machine.borrow_mut().log.push("end boots".to_owned());
+        }
+        Ok(Vec::new())
+    }
+}
+
+impl FakeTarget {
+    fn is_in(&self, name: &BootName) -> bool {
+        let boot = self.boot.as_ref().map(|boot| boot.borrow().clone());
+        boot.flatten().as_ref() == Some(name)
     }
 }
 
@@ -137,6 +163,7 @@ impl Session for FakeSession {
             Request::SetUp(_) | Request::TearDown(_) => Reply::Stepped,
             Request::Run(spec) => return self.run(machine, spec),
             Request::Verify => Reply::Verified(Vec::new()),
+            Request::Boot(_) | Request::EndBoots => panic!("a target asks that of its agent"),
             Request::Restore => {
                 machine.settings.clear();
                 Reply::Restored(machine.restoration.clone())
@@ -219,6 +246,8 @@ fn entry(request: &Request) -> String {
         Request::TearDown(spec) => format!("teardown {}", knobs(spec)),
         Request::Verify => "verify".to_owned(),
         Request::Restore => "restore".to_owned(),
+        Request::Boot(_) => "boot".to_owned(),
+        Request::EndBoots => "end boots".to_owned(),
     }
 }
 

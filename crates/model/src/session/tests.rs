@@ -73,6 +73,7 @@ fn a_simulated_machine_says_that_it_is_one() {
             .to_vec(),
         programs: Vec::new(),
         workload: knobstat_data::messages::WantedWorkload::default(),
+        may_reboot: None,
     });
     let Reply::Described(description) = session.answer(describe) else {
         panic!("no description");
