@@ -11,11 +11,10 @@ use knobstat_data::messages::{
 };
 use knobstat_data::observation::{Failure, Outcome, RunResult, Taint};
 use knobstat_data::words::Setting;
-use knobstat_knobs::boot_entry::{Boots, Restart, Standing};
+use knobstat_knobs::boot_entry::{Boots, Ordered, Standing};
 use knobstat_knobs::{Knobs, Options, StateDirectory};
 use knobstat_load::run::{Executor, SpawnSettings, StepError};
 use knobstat_sys::clock::Stopwatch;
-use knobstat_sys::lock::MachineLock;
 use knobstat_sys::root::Root;
 use knobstat_sys::{poll, user};
 
@@ -39,9 +38,8 @@ pub struct Session {
     set_up: Vec<RunSpec>,
     /// Whether the last answer told of values that were left alone.
     told: bool,
-    /// How the machine is to be started anew when the conversation is over. It is nobody else's
-    /// until then.
-    restart: Option<(Restart, MachineLock)>,
+    /// How the machine is to be started anew when the conversation is over.
+    restart: Option<Ordered>,
 }
 
 impl Session {
@@ -245,8 +243,8 @@ impl Session {
         let standing = Boots::of(&self.root).and_then(|boots| boots.be_in(boot));
         match standing.map_err(|error| Refusal::from(&error))? {
             Standing::Here => Ok(Reply::Booted),
-            Standing::Ordered(restart, lock) => {
-                self.restart = Some((restart, lock));
+            Standing::Ordered(ordered) => {
+                self.restart = Some(ordered);
                 Ok(Reply::Rebooting)
             }
         }
@@ -254,16 +252,16 @@ impl Session {
 
     fn end_boots(&mut self) -> Result<Reply, Refusal> {
         let ended = Boots::of(&self.root).and_then(|boots| boots.end());
-        let (sentences, restart) = ended.map_err(|error| Refusal::from(&error))?;
-        self.restart = restart;
-        Ok(Reply::BootsEnded(sentences))
+        let ended = ended.map_err(|error| Refusal::from(&error))?;
+        self.restart = ended.restart;
+        Ok(Reply::BootsEnded(ended.sentences))
     }
 
     /// Starts the machine anew, where that was asked for. Where it cannot be, the next start of
     /// the program asks again.
     pub fn restart(&mut self) {
-        if let Some((restart, _lock)) = self.restart.take() {
-            let _ = restart.perform(&self.root);
+        if let Some(ordered) = self.restart.take() {
+            let _ = ordered.restart.perform(&self.root);
         }
     }
 

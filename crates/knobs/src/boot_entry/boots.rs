@@ -47,9 +47,26 @@ pub struct Boots {
 pub enum Standing {
     /// It is in that boot.
     Here,
-    /// Everything is written for it: the machine is to be started anew, and nobody else may have
-    /// it until then.
-    Ordered(Restart, MachineLock),
+    /// Everything is written for it: the machine is to be started anew.
+    Ordered(Ordered),
+}
+
+/// A machine that is to be started anew, and that nobody else may have until then.
+#[derive(Debug)]
+pub struct Ordered {
+    /// How.
+    pub restart: Restart,
+    /// Held, not used.
+    pub lock: MachineLock,
+}
+
+/// The end of an experiment's boots.
+#[derive(Debug, Default)]
+pub struct Ended {
+    /// What was done, in sentences.
+    pub sentences: Vec<String>,
+    /// The last restart, where the machine is still in a boot of the experiment.
+    pub restart: Option<Ordered>,
 }
 
 impl Boots {
@@ -161,9 +178,9 @@ impl Boots {
                 })
             }
             Next::Ask(asked) => {
-                let held = lock(&self.root, PATIENCE)?;
+                let lock = lock(&self.root, PATIENCE)?;
                 match self.order(&mut state, asked, &boot.settings) {
-                    Ok(restart) => Ok(Standing::Ordered(restart, held)),
+                    Ok(restart) => Ok(Standing::Ordered(Ordered { restart, lock })),
                     Err(error) => {
                         // The first error is the one to tell; `restore` tries again.
                         let _ = self.remove(Some(&state));
@@ -179,20 +196,29 @@ impl Boots {
     ///
     /// # Errors
     /// When a trace cannot be removed, or another experiment has the machine.
-    pub fn end(&self) -> Result<(Vec<String>, Option<(Restart, MachineLock)>), BootError> {
+    pub fn end(&self) -> Result<Ended, BootError> {
         let Some(mut state) = State::load(&self.directory)? else {
-            return Ok((Vec::new(), None));
+            return Ok(Ended::default());
         };
         self.stop_watchdog(&mut state);
         let mut sentences = self.remove(Some(&state))?;
         if self.marker().is_none() {
-            return Ok((sentences, None));
+            return Ok(Ended {
+                sentences,
+                restart: None,
+            });
         }
-        let held = lock(&self.root, PATIENCE)?;
+        let lock = lock(&self.root, PATIENCE)?;
         sentences.push(
             "the machine is rebooted once more, so that it is as it boots by itself".to_owned(),
         );
-        Ok((sentences, Some((Restart::Firmware, held))))
+        Ok(Ended {
+            sentences,
+            restart: Some(Ordered {
+                restart: Restart::Firmware,
+                lock,
+            }),
+        })
     }
 
     /// How an experiment that is in the midst of its boots goes on.

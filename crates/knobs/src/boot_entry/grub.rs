@@ -106,8 +106,8 @@ impl Grub {
                 mount.kind
             )));
         }
-        let is_volume = |before: &&str| mount.source.starts_with(*before);
-        if NOT_WRITTEN_BY_GRUB.iter().any(|before| is_volume(&before)) {
+        let is_volume = |before: &str| mount.source.starts_with(before);
+        if NOT_WRITTEN_BY_GRUB.iter().any(|before| is_volume(before)) {
             return Err(never_cleared(format!(
                 "{path} lies on {}, a volume that GRUB does not write",
                 mount.source

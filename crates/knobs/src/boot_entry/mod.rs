@@ -29,7 +29,7 @@ mod systemd_boot;
 #[cfg(test)]
 mod tests;
 
-pub use boots::{Boots, Standing};
+pub use boots::{Boots, Ended, Ordered, Standing};
 pub use error::BootError;
 pub use restart::Restart;
 pub use state::Resumption;

@@ -38,8 +38,9 @@ impl Restart {
         }
         match self {
             // The init of the machine ends its services first, where it has the usual command.
-            Self::Firmware => ask("reboot", &[])
-                .or_else(|_| Err(BootError::Restart(restart::restart().to_string()))),
+            Self::Firmware => {
+                ask("reboot", &[]).map_err(|_| BootError::Restart(restart::restart().to_string()))
+            }
             Self::Kexec => Err(BootError::Restart(
                 restart::start_loaded_kernel().to_string(),
             )),

@@ -227,7 +227,7 @@ mod tests {
     fn texts_of_the_firmware_go_there_and_back() {
         assert_eq!(text_of(&bytes_of("a.conf")[4..]), "a.conf");
         assert_eq!(&bytes_of("a")[..], [7, 0, 0, 0, b'a', 0, 0, 0]);
-        assert_eq!(text_of(&[b'a']), "");
+        assert_eq!(text_of(b"a"), "");
     }
 
     #[test]

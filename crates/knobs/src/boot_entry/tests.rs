@@ -235,17 +235,16 @@ fn grub_boots_each_boot_once_and_its_default_stays() {
     let mut machine = Machine::with_grub();
     machine.write("boot/grub/custom.cfg", "set timeout=3\n");
     let before = machine.content();
-    let (order, _held) = match machine.be_in((0, 0), &nohz("off")).unwrap() {
-        Standing::Ordered(restart, held) => (restart, held),
-        Standing::Here => panic!("the machine was not booted so"),
+    let Standing::Ordered(ordered) = machine.be_in((0, 0), &nohz("off")).unwrap() else {
+        panic!("the machine was not booted so");
     };
-    assert_eq!(order, Restart::Firmware);
+    assert_eq!(ordered.restart, Restart::Firmware);
     assert_eq!(
         machine.environment().get("saved_entry").as_deref(),
         Some("gnulinux-a")
     );
     assert_eq!(machine.read("boot/grub/grub.cfg"), GRUB);
-    drop(_held);
+    drop(ordered);
 
     machine.grub_boots();
     assert_eq!(
@@ -272,18 +271,16 @@ fn grub_boots_each_boot_once_and_its_default_stays() {
     machine.grub_boots();
     assert!(machine.is_here((1, 0), &hz));
 
-    let (sentences, restart) = machine.boots().end().unwrap();
-    assert!(
-        matches!(restart, Some((Restart::Firmware, _))),
-        "{sentences:?}"
-    );
+    let ended = machine.boots().end().unwrap();
+    let restart = ended.restart.map(|ordered| ordered.restart);
+    assert_eq!(restart, Some(Restart::Firmware), "{:?}", ended.sentences);
     assert_eq!(machine.content(), before);
     machine.grub_boots();
     assert_eq!(
         machine.command_line(),
         "BOOT_IMAGE=/boot/v root=UUID=1 ro quiet\n"
     );
-    assert!(machine.boots().end().unwrap().0.is_empty());
+    assert!(machine.boots().end().unwrap().sentences.is_empty());
 }
 
 #[test]
@@ -312,7 +309,7 @@ fn kexec_needs_no_entry() {
     let machine = Machine::new();
     machine.write("sys/kernel/kexec_loaded", "0\n");
     let standing = machine.be_in((0, 0), &nohz("off")).unwrap();
-    assert!(matches!(standing, Standing::Ordered(Restart::Kexec, _)));
+    assert!(matches!(standing, Standing::Ordered(ordered) if ordered.restart == Restart::Kexec));
     assert_eq!(machine.read("sys/kernel/kexec_loaded"), "1\n");
     assert!(!machine.path("boot/grub").exists());
     machine.write("sys/kernel/kexec_loaded", "0\n");
@@ -373,7 +370,8 @@ fn an_order_that_grub_did_not_clear_is_taken_back() {
 /// Each way in which GRUB would boot an order for ever, or has none to give.
 #[test]
 fn grub_is_refused_where_it_could_not_clear_the_order() {
-    let refusals: [(&str, fn(&Machine)); 8] = [
+    type Change = fn(&Machine);
+    let refusals: [(&str, Change); 8] = [
         ("cannot be read", |machine| {
             std::fs::remove_file(machine.path("boot/grub/grubenv")).unwrap();
         }),
