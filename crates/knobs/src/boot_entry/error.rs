@@ -7,6 +7,7 @@ use knobstat_data::messages::{BootLoader, Refusal, RefusalKind};
 use thiserror::Error;
 
 use super::grub_environment::BlockError;
+use crate::availability::Unavailable;
 use crate::leftovers::BeginError;
 use crate::refusal::refusal;
 use crate::state_directory::StateDirectoryError;
@@ -83,12 +84,10 @@ pub enum BootError {
     #[error(
         "no kernel in /boot was built with CONFIG_HZ={0}; install one with its config-RELEASE, or leave that level out"
     )]
-    NoTickRate(String),
-    /// The setting is none that a command line decides.
-    #[error(
-        "no word of the kernel's command line is known that makes {0}; boot the machine so by hand"
-    )]
-    NoWord(String),
+    NoTickRate(u32),
+    /// The setting is none that a kernel or its command line decides.
+    #[error("{}; {}", .0.reason, .0.remedy.as_deref().unwrap_or("boot the machine so by hand"))]
+    NotOfABoot(Unavailable),
     /// A level that cannot stand on a command line.
     #[error(
         "{0} cannot be a word of the kernel's command line; use letters, digits and signs without spaces and quotes"

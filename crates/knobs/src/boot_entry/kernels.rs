@@ -49,7 +49,7 @@ impl Kernel {
     }
 
     /// The tick rate that it was built with, where its configuration is installed too.
-    pub fn hz(&self, root: &Root) -> Option<String> {
+    pub fn hz(&self, root: &Root) -> Option<u32> {
         let release = &self.release;
         [
             format!("/boot/config-{release}"),
@@ -58,7 +58,7 @@ impl Kernel {
         .iter()
         .find_map(|path| root.read(path).ok())?
         .lines()
-        .find_map(|line| line.strip_prefix("CONFIG_HZ=").map(str::to_owned))
+        .find_map(|line| line.strip_prefix("CONFIG_HZ=")?.parse().ok())
     }
 }
 

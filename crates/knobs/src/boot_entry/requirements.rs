@@ -7,9 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::command_line::CommandLine;
 use super::error::BootError;
 use super::kernels::{Kernel, installed};
-use crate::catalogue::{Fact, Mechanism};
-use crate::knob::Knob;
-use crate::special::kernel_fact::{ABSENT, BASE, NOTHING, PRESENT};
+use crate::boot_change::{BootChange, boot_change};
 
 /// How a machine boots by itself.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -36,47 +34,30 @@ pub struct Entry {
 /// # Errors
 /// The first setting that no boot of an installed kernel brings about.
 pub fn entry(root: &Root, base: &Base, settings: &[Setting]) -> Result<Entry, BootError> {
-    let mut release = base.release.clone();
+    let changes: Vec<BootChange> = settings
+        .iter()
+        .map(|setting| boot_change(setting).map_err(BootError::NotOfABoot))
+        .collect::<Result<_, _>>()?;
+    // The kernel first: a tick rate is looked for in the one that is asked for.
+    let named = changes.iter().find_map(|change| match change {
+        BootChange::Kernel(release) => Some(release.clone()),
+        _ => None,
+    });
+    let mut release = named.unwrap_or_else(|| base.release.clone());
     let mut line = CommandLine::parse(&base.command_line);
     let mut keeps_panic = false;
-    // The kernel first: a tick rate is looked for in the one that is asked for.
-    let mut facts = Vec::new();
-    for setting in settings {
-        facts.push((fact_of(setting)?, setting));
-    }
-    for (fact, setting) in &facts {
-        if *fact == Fact::Release && setting.level.to_string() != BASE {
-            release = setting.level.to_string();
-        }
-    }
-    for (fact, setting) in &facts {
-        let level = setting.level.to_string();
-        match fact {
-            Fact::Release => {}
-            Fact::Hz => release = of_tick_rate(root, &release, &level)?,
-            Fact::StopsIdleTick => line.set("nohz", Some(&level))?,
-            Fact::KeepsIdleTick => {
-                let stops = if level == "on" { "off" } else { "on" };
-                line.set("nohz", Some(stops))?;
-            }
-            Fact::CommandLine(name) => {
+    for change in &changes {
+        match change {
+            BootChange::Kernel(_) | BootChange::BaseKernel => {}
+            BootChange::TickRate(hz) => release = of_tick_rate(root, &release, *hz)?,
+            BootChange::Word { name, value } => {
                 keeps_panic |= name == "panic";
-                match level.as_str() {
-                    ABSENT => line.remove(name),
-                    PRESENT => line.set(name, None)?,
-                    value => line.set(name, Some(value))?,
-                }
+                line.set(name, value.as_deref())?;
             }
-            Fact::File {
-                parameter: Some(name),
-                ..
-            } => match level.as_str() {
-                NOTHING => line.remove(name),
-                value => line.set(name, Some(value))?,
-            },
-            Fact::File {
-                parameter: None, ..
-            } => return Err(BootError::NoWord(setting.to_string())),
+            BootChange::NoWord { name } => {
+                keeps_panic |= name == "panic";
+                line.remove(name);
+            }
         }
     }
     let kernel = Kernel::of_release(root, &release).ok_or(BootError::NoKernel(release))?;
@@ -87,26 +68,13 @@ pub fn entry(root: &Root, base: &Base, settings: &[Setting]) -> Result<Entry, Bo
     })
 }
 
-/// What of a kernel a setting is.
-fn fact_of(setting: &Setting) -> Result<Fact, BootError> {
-    let knob = Knob::find(&setting.factor, &[]);
-    match knob
-        .as_ref()
-        .and_then(Knob::entry)
-        .map(|entry| &entry.mechanism)
-    {
-        Some(Mechanism::KernelFact { fact }) => Ok(fact.clone()),
-        _ => Err(BootError::NoWord(setting.to_string())),
-    }
-}
-
 /// A kernel of a tick rate: the one that is wanted anyway where it has it.
-fn of_tick_rate(root: &Root, release: &str, hz: &str) -> Result<String, BootError> {
+fn of_tick_rate(root: &Root, release: &str, hz: u32) -> Result<String, BootError> {
     let wanted = Kernel::of_release(root, release);
     wanted
         .into_iter()
         .chain(installed(root))
-        .find(|kernel| kernel.hz(root).as_deref() == Some(hz))
+        .find(|kernel| kernel.hz(root) == Some(hz))
         .map(|kernel| kernel.release)
-        .ok_or_else(|| BootError::NoTickRate(hz.to_owned()))
+        .ok_or_else(|| BootError::NoTickRate(hz))
 }

@@ -452,8 +452,8 @@ fn what_no_boot_brings_about_is_told() {
         (Setting::new("kernel", "6.9"), "6.9 is not installed"),
         (Setting::new("kernel", "../a"), "is not installed"),
         (Setting::new("cmdline:x", "a b"), "cannot be a word"),
-        (Setting::new("clockevent", "hpet"), "no word of"),
-        (Setting::new("governor", "performance"), "no word of"),
+        (Setting::new("clockevent", "hpet"), "no single word"),
+        (Setting::new("governor", "performance"), "is not known here"),
     ] {
         let told = refused(setting.clone()).unwrap_err();
         assert!(told.contains(cause), "{setting}: {told}");
