@@ -121,7 +121,8 @@ pub struct Turning<'a> {
 impl Turning<'_> {
     /// Brings all these settings into force, lower orders first, and reads all of them again at
     /// the end, because one may have reset another. Tells whether anything was written: what is
-    /// in force already is not.
+    /// in force already is not. What does not hold is tried once more: a daemon may have written
+    /// between our write and its reading back, and need not do so again.
     ///
     /// # Errors
     /// The first setting that is not in force, and why. Those before it may be changed; the
@@ -133,13 +134,24 @@ impl Turning<'_> {
             .collect();
         ordered.sort_by_key(|(knob, _)| knob.order());
         let mut changed = false;
-        for (knob, level) in &ordered {
-            changed |= self.turn(knob, level)?;
-        }
-        for (knob, level) in &ordered {
-            self.verify(knob, level)?;
+        match self.turn_in_order(&ordered, &mut changed) {
+            Err(ApplyError::NotInForce { .. }) => self.turn_in_order(&ordered, &mut changed)?,
+            once => once?,
         }
         Ok(changed)
+    }
+
+    fn turn_in_order(
+        &mut self,
+        ordered: &[&(Knob, Level)],
+        changed: &mut bool,
+    ) -> Result<(), ApplyError> {
+        for (knob, level) in ordered {
+            *changed |= self.turn(knob, level)?;
+        }
+        ordered
+            .iter()
+            .try_for_each(|(knob, level)| self.verify(knob, level))
     }
 
     /// Brings one setting into force. Tells whether anything was written.

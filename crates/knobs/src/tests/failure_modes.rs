@@ -319,14 +319,23 @@ fn f14_cpus_of_two_kinds_are_turned_each_by_its_own_states() {
 
 #[test]
 fn f15_a_cpu_that_comes_back_in_the_middle_does_not_pass_as_set() {
-    let machine = fake(&amd_server());
-    machine.react(|tree, path, _| {
-        if path.ends_with("policy11/scaling_governor") {
-            // Policy 4's CPU went off and on meanwhile: the kernel's default is back.
-            let policy = format!("{POLICIES}/policy4/scaling_governor");
-            tree.insert(policy, b"schedutil\n".to_vec());
-        }
-    });
+    // Policy 4's CPU went off and on meanwhile: the kernel's default is back. It is set again.
+    let policy = format!("{POLICIES}/policy4/scaling_governor");
+    let comes_back_after = |last: &'static str| {
+        let machine = fake(&amd_server());
+        let policy = policy.clone();
+        machine.react(move |tree, path, _| {
+            if path.ends_with(last) {
+                tree.insert(policy.clone(), b"schedutil\n".to_vec());
+            }
+        });
+        machine
+    };
+    let machine = comes_back_after("policy11/scaling_governor");
+    turn(&machine, &mut journal(), &[("governor", "performance")]).unwrap();
+    assert_eq!(machine.value(&policy), "performance");
+    // One that does so again and again is named.
+    let machine = comes_back_after("scaling_governor");
     let mut journal = journal();
     let error = turn(&machine, &mut journal, &[("governor", "performance")]).unwrap_err();
     let said = error.to_string();

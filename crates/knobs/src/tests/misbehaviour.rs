@@ -188,7 +188,29 @@ fn a_write_without_effect_is_an_error_that_tells_what_is_in_force() {
 }
 
 #[test]
-fn a_setting_that_another_one_resets_is_seen() {
+fn what_somebody_writes_between_our_write_and_its_reading_back_is_written_over_once() {
+    // A daemon puts the old value back after the first write only, or after every one.
+    for (reversions, holds) in [(1, true), (usize::MAX, false)] {
+        let machine = fake(&intel_laptop());
+        let left = std::cell::Cell::new(reversions);
+        machine.react(move |tree, path, _| {
+            if path == NO_TURBO && left.get() > 0 {
+                left.set(left.get() - 1);
+                tree.insert(path.to_owned(), b"0\n".to_vec());
+            }
+        });
+        let mut journal = journal();
+        let turned = turn(&machine, &mut journal, "turbo", "off");
+        assert_eq!(turned.is_ok(), holds, "{turned:?}");
+        assert_eq!(machine.value(NO_TURBO) == "1", holds);
+        assert_eq!(machine.written().len(), 2, "written twice and no more");
+        restore(&machine, &mut journal, Options::default()).unwrap();
+        assert_eq!(machine.value(NO_TURBO), "0");
+    }
+}
+
+#[test]
+fn a_setting_that_another_one_resets_is_set_again_and_else_named() {
     let machine = fake(&intel_laptop());
     machine.react(|tree, path, _| {
         if path.ends_with("transparent_hugepage/enabled") {
@@ -199,14 +221,26 @@ fn a_setting_that_another_one_resets_is_seen() {
         (knob("clocksource"), Level::text("hpet")),
         (knob("thp"), Level::text("never")),
     ];
-    let error = Turning {
-        files: &machine,
-        journal: &mut journal(),
-        refused: Refused(false),
-        guarded: &|| true,
-    }
-    .turn_all(&wanted)
-    .unwrap_err();
+    let mut journal = journal();
+    let mut turn_both = || {
+        Turning {
+            files: &machine,
+            journal: &mut journal,
+            refused: Refused(false),
+            guarded: &|| true,
+        }
+        .turn_all(&wanted)
+    };
+    assert!(turn_both().unwrap());
+    assert_eq!(machine.value(CURRENT), "hpet");
+    // Two that cannot hold together are no setting.
+    machine.react(|tree, path, _| {
+        if path == CURRENT {
+            tree.insert(path.to_owned(), b"acpi_pm\n".to_vec());
+        }
+    });
+    machine.set(CURRENT, "acpi_pm\n");
+    let error = turn_both().unwrap_err();
     assert!(error.to_string().contains("it reads acpi_pm"), "{error}");
 }
 
