@@ -28,7 +28,7 @@ pub fn run(arguments: &Knobs, root: &Root) -> Result<(), Trouble> {
                 text.push_str(&format!("  {level}: {reason}\n"));
             }
         }
-        if let Some(documentation) = knobstat_knobs::documentation(&state.name) {
+        if let Some(documentation) = knobstat_knobs::documentation(root, &state.name) {
             text.push('\n');
             text.push_str(documentation.trim_end());
             text.push('\n');

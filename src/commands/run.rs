@@ -27,7 +27,8 @@ use crate::vocabulary::vocabulary;
 pub fn run(arguments: &Run, global: &Global) -> Result<u8, Trouble> {
     let (source, is_roots) = read(&arguments.file)?;
     let name = arguments.file.display().to_string();
-    let experiment = Experiment::parse(&source, &name, &vocabulary()).map_err(|diagnostics| {
+    let vocabulary = vocabulary(&front::root(global)?);
+    let experiment = Experiment::parse(&source, &name, &vocabulary).map_err(|diagnostics| {
         Trouble::request(diagnostics.render(output::colour_of_messages()), "")
     })?;
     if arguments.check {

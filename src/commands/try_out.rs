@@ -8,6 +8,7 @@ use knobstat_data::experiment::{TryError, TryRequest};
 use super::run;
 use crate::arguments::{Global, Try};
 use crate::confirm;
+use crate::front;
 use crate::output;
 use crate::trouble::Trouble;
 use crate::vocabulary::vocabulary;
@@ -21,8 +22,9 @@ pub fn run(arguments: &Try, global: &Global) -> Result<u8, Trouble> {
         cpus: arguments.cpus.clone(),
         command: arguments.command.clone(),
     };
+    let vocabulary = vocabulary(&front::root(global)?);
     let (experiment, source) =
-        Experiment::from_try(&request, &vocabulary()).map_err(|error| match error {
+        Experiment::from_try(&request, &vocabulary).map_err(|error| match error {
             TryError::Experiment(diagnostics) => {
                 Trouble::request(diagnostics.render(output::colour_of_messages()), "")
             }

@@ -16,6 +16,7 @@ mod examples;
 mod experiment;
 mod failure_modes;
 mod forced;
+mod freebsd;
 mod guarded;
 mod put_back;
 mod silence;

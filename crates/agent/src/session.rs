@@ -12,7 +12,7 @@ use knobstat_data::messages::{
 use knobstat_data::observation::{Failure, Outcome, RunResult, Taint};
 use knobstat_data::words::Setting;
 use knobstat_knobs::boot_entry::{Boots, Ordered, Standing};
-use knobstat_knobs::{Knobs, Options, StateDirectory};
+use knobstat_knobs::{Knobs, Options, StateDirectory, System};
 use knobstat_load::run::{Executor, SpawnSettings, StepError};
 use knobstat_sys::clock::Stopwatch;
 use knobstat_sys::root::Root;
@@ -102,7 +102,10 @@ impl Session {
             self.root.clone(),
             describe.own_knobs,
             state,
-            Options::default(),
+            Options {
+                system: System::of(&self.root),
+                ..Options::default()
+            },
         );
         let mut settings: Vec<SettingState> = describe
             .wanted

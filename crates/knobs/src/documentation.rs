@@ -3,8 +3,10 @@
 use std::fmt::Write as _;
 
 use knobstat_data::vocabulary::Scope;
+use knobstat_sys::root::Root;
 
 use crate::catalogue::{Catalogue, Entry, Fact, Mechanism};
+use crate::system::System;
 
 const FREEBSD: &str = "
 # Knobs of FreeBSD
@@ -12,6 +14,10 @@ const FREEBSD: &str = "
 Read and set through sysctl(8) where the target runs FreeBSD. Knobs that mean the same as on Linux
 have the same name; `sysctl:NAME` reaches every other variable. This part is made from
 `crates/knobs/catalogue/freebsd.toml`.
+
+knobstat itself runs on Linux. A directory given as `--root` stands for a machine with FreeBSD where it
+holds `/bin/freebsd-version`; its settings are reached through its own `/sbin/sysctl`, which may be a
+script that asks another host.
 ";
 
 const INTRODUCTION: &str = "\
@@ -49,9 +55,9 @@ pub fn markdown() -> String {
     page
 }
 
-/// What is to be known of one knob of the catalogue.
-pub fn documentation(name: &str) -> Option<String> {
-    Catalogue::linux().entry(name).map(of_entry)
+/// What is to be known of one knob of the system beneath a root.
+pub fn documentation(root: &Root, name: &str) -> Option<String> {
+    System::of(root).catalogue().entry(name).map(of_entry)
 }
 
 fn of_entry(entry: &Entry) -> String {

@@ -7,11 +7,13 @@ use knobstat_sys::root::Root;
 use crate::catalogue::{Catalogue, EffectCheck};
 use crate::files::{Files, RootedFiles};
 use crate::knob::{Knob, Refused};
+use crate::system::System;
 
 /// Every knob of the catalogue with its value, its levels, and whether it can be turned here,
 /// by this process in its environment.
 pub fn states(root: &Root) -> Vec<KnobState> {
-    Catalogue::linux()
+    System::of(root)
+        .catalogue()
         .entries()
         .iter()
         .filter_map(|entry| state_of(root, &entry.name))
@@ -23,7 +25,7 @@ pub fn states(root: &Root) -> Vec<KnobState> {
 pub fn state_of(root: &Root, name: &str) -> Option<KnobState> {
     let files = RootedFiles::to_look_at(root.clone());
     let refused = Refused::from_environment();
-    Knob::find(name, &[]).map(|knob| state(&files, &knob, refused))
+    Knob::find_on(&System::of(root), name, &[]).map(|knob| state(&files, &knob, refused))
 }
 
 fn state(files: &dyn Files, knob: &Knob, refused: Refused) -> KnobState {
@@ -54,15 +56,37 @@ pub fn effect_check(name: &str) -> Option<EffectCheck> {
     Knob::find(name, &[])?.entry()?.effect_check
 }
 
-/// Every knob of the catalogue, for the reader of experiment files.
-pub fn vocabulary() -> Vec<KnobWord> {
-    Catalogue::linux()
-        .entries()
-        .iter()
-        .map(|entry| KnobWord {
-            name: entry.name.clone(),
-            scope: entry.scope,
-            levels: entry.levels.clone(),
-        })
-        .collect()
+/// Every knob, for the reader of experiment files: those of the system beneath a root, which says
+/// when a change takes effect, and those that only the other system has, so that they are left out
+/// with a reason and are no mistake. One that both have takes the levels of both.
+pub fn vocabulary(root: &Root) -> Vec<KnobWord> {
+    let mut catalogues = [Catalogue::linux(), Catalogue::freebsd()];
+    if System::of(root) != System::Linux {
+        catalogues.reverse();
+    }
+    let mut words: Vec<KnobWord> = Vec::new();
+    for catalogue in catalogues {
+        for entry in catalogue.entries() {
+            match words.iter_mut().find(|word| word.name == entry.name) {
+                None => words.push(KnobWord {
+                    name: entry.name.clone(),
+                    scope: entry.scope,
+                    levels: entry.levels.clone(),
+                }),
+                Some(word) => word.levels = both(word.levels.take(), entry.levels.as_ref()),
+            }
+        }
+    }
+    words
+}
+
+/// The levels of two lists; no list, where either machine decides by itself.
+fn both(one: Option<Vec<String>>, other: Option<&Vec<String>>) -> Option<Vec<String>> {
+    let mut levels = one?;
+    for level in other? {
+        if !levels.contains(level) {
+            levels.push(level.clone());
+        }
+    }
+    Some(levels)
 }

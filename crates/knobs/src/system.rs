@@ -1,5 +1,7 @@
 //! The system that a target runs: it decides which catalogue is spoken of, and how.
 
+use knobstat_sys::root::Root;
+
 use crate::catalogue::{Catalogue, Entry, Mechanism};
 use crate::knob::EntryHandle;
 use crate::named;
@@ -17,7 +19,27 @@ pub enum System {
     },
 }
 
+/// What every FreeBSD since 10.0 has: freebsd-version(1).
+const MARK_OF_FREEBSD: &str = "/bin/freebsd-version";
+/// Where sysctl(8) is.
+const SYSCTL: &str = "/sbin/sysctl";
+
 impl System {
+    /// The system of the machine beneath a root. The machine that this program runs on has Linux;
+    /// a laid-out tree may stand for a machine with FreeBSD, whose settings are then reached
+    /// through the tree's own `/sbin/sysctl`, whatever that is: it may ask another host.
+    pub fn of(root: &Root) -> Self {
+        if root.is_real() || !root.exists(MARK_OF_FREEBSD) {
+            return Self::Linux;
+        }
+        if !root.exists(SYSCTL) {
+            return Self::freebsd();
+        }
+        Self::FreeBsd {
+            sysctl: vec![root.resolve(SYSCTL).display().to_string()],
+        }
+    }
+
     /// FreeBSD with its own sysctl(8), found along the search path.
     pub fn freebsd() -> Self {
         Self::FreeBsd {

@@ -16,72 +16,15 @@ use crate::restore::{Options, restore};
 use crate::state_directory::StateDirectory;
 use crate::system::System;
 
-/// What the variables are when the machine has booted.
-const VARIABLES: &[(&str, &str)] = &[
-    ("kern.timecounter.hardware", "TSC-low"),
-    (
-        "kern.timecounter.choice",
-        "TSC-low(1000) HPET(950) ACPI-fast(900) i8254(0) dummy(-1000000)",
-    ),
-    ("kern.eventtimer.timer", "HPET"),
-    (
-        "kern.eventtimer.choice",
-        "HPET(550) LAPIC(400) i8254(100) RTC(0)",
-    ),
-    ("kern.eventtimer.periodic", "0"),
-    ("kern.eventtimer.idletick", "0"),
-    ("kern.eventtimer.singlemul", "2"),
-    ("kern.hz", "1000"),
-    ("dev.cpu.0.cx_lowest", "C1"),
-    ("dev.cpu.0.cx_supported", "C1/1/1 C2/2/41 C3/3/96"),
-    ("dev.cpu.1.cx_lowest", "C1"),
-    ("dev.cpu.1.cx_supported", "C1/1/1 C2/2/41 C3/3/96"),
-    ("dev.cpu.10.cx_lowest", "C1"),
-    ("dev.cpu.10.cx_supported", "C1/1/1 C2/2/41 C3/3/96"),
-    ("dev.cpu.0.freq", "2933"),
-    (
-        "dev.cpu.0.freq_levels",
-        "2934/106000 2933/95000 2800/82000 1200/20000",
-    ),
-    ("machdep.idle", "acpi"),
-    ("machdep.idle_available", "spin, mwait, hlt, acpi"),
-    ("machdep.hyperthreading_allowed", "1"),
-];
-
 /// The stand-in. `DIRECTORY/NAME` holds a variable.
-const SYSCTL: &str = r#"#!/bin/sh
-cd DIRECTORY || exit 1
-unknown() { echo "sysctl: unknown oid '$1'" >&2; exit 1; }
-invalid() { echo "sysctl: $1: Invalid argument" >&2; exit 1; }
-# The level nearest to a frequency, as cpufreq(4) takes it.
-nearest() {
-  best=; distance=
-  for level in $(cat dev.cpu.0.freq_levels); do
-    level=${level%%/*}; off=$((level - $1)); [ $off -lt 0 ] && off=$((-off))
-    if [ -z "$distance" ] || [ $off -lt $distance ]; then best=$level; distance=$off; fi
-  done
-  echo "$best"
+const SYSCTL: &str = include_str!("freebsd/sysctl.sh");
+
+/// What the variables are when the machine has booted.
+fn at_boot() -> impl Iterator<Item = (&'static str, &'static str)> {
+    include_str!("freebsd/variables")
+        .lines()
+        .filter_map(|line| line.split_once(' '))
 }
-case $1 in
-  -n) [ -f "$2" ] || unknown "$2"; cat "$2"; exit ;;
-  -N) ls | grep "^$2\." || unknown "$2"; exit ;;
-esac
-name=${1%%=*}; value=${1#*=}
-[ -f "$name" ] || unknown "$name"
-case $name in
-  *.choice|*.cx_supported|*.freq_levels|*_available|kern.hz|machdep.hyperthreading_allowed)
-    echo "sysctl: oid '$name' is read only" >&2; exit 1 ;;
-  kern.timecounter.hardware|kern.eventtimer.timer)
-    grep -q "\(^\| \)$value(" "${name%.*}.choice" || invalid "$name" ;;
-  dev.cpu.*.cx_lowest)
-    case $value in Cmax) value=C8 ;; C[1-8]) ;; *) invalid "$name" ;; esac ;;
-  dev.cpu.0.freq) value=$(nearest "$value") ;;
-  machdep.idle) grep -q "$value" machdep.idle_available || invalid "$name" ;;
-esac
-old=$(cat "$name")
-echo "$value" >"$name"
-echo "$name: $old -> $value"
-"#;
 
 struct Machine {
     variables: tempfile::TempDir,
@@ -94,7 +37,7 @@ impl Machine {
     fn new() -> Self {
         let variables = tempfile::tempdir().unwrap();
         let state = tempfile::tempdir().unwrap();
-        for (name, value) in VARIABLES {
+        for (name, value) in at_boot() {
             fs::write(variables.path().join(name), format!("{value}\n")).unwrap();
         }
         let program = state.path().join("sysctl");
@@ -152,8 +95,8 @@ impl Machine {
     }
 
     fn assert_fresh(&self) {
-        for (name, value) in VARIABLES {
-            assert_eq!(self.value(name), *value, "{name}");
+        for (name, value) in at_boot() {
+            assert_eq!(self.value(name), value, "{name}");
         }
     }
 }
