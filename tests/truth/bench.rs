@@ -50,7 +50,7 @@ impl Bench {
             .unwrap_or_else(|error| panic!("{error}"));
         let source = experiment(situation);
         let vocabulary = Vocabulary {
-            knobs: knobstat_knobs::vocabulary(),
+            knobs: knobstat_knobs::vocabulary(&knobstat_sys::root::Root::real()),
             workloads: knobstat_load::workloads::schemas(),
         };
         let experiment = Experiment::parse(&source, "experiment.toml", &vocabulary)
