@@ -513,6 +513,8 @@ pub enum Vm {
     /// Bring what guests need: QEMU, Debian's ready-made kernel, and kernels of other tick rates
     /// built from Debian's kernel source. Only what is missing is done.
     Prepare(VmPrepare),
+    /// Open a guest for a look. Nothing in it is kept.
+    Shell(VmShell),
 }
 
 /// `knobstat vm prepare`
@@ -538,6 +540,36 @@ pub struct VmPrepare {
     /// Print the kernels as JSON.
     #[arg(long)]
     pub json: bool,
+}
+
+/// `knobstat vm shell`
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  knobstat vm shell
+  knobstat vm shell --kernel debian --append 'nohz=off highres=off'
+  knobstat vm shell --cpus 2 --acpi-table idle-states-2cpu")]
+pub struct VmShell {
+    /// The kernel: its name in the cache, or the path of its image; by default the cache's newest.
+    #[arg(long, value_name = "KERNEL")]
+    pub kernel: Option<String>,
+    /// Logical CPUs.
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=255))]
+    pub cpus: u32,
+    /// Words for the kernel's command line.
+    #[arg(long, value_name = "WORDS")]
+    pub append: Option<String>,
+    /// An ACPI table besides the machine's own: the path of a compiled one, or idle-states-1cpu or
+    /// idle-states-2cpu. Several times for several.
+    #[arg(long = "acpi-table", value_name = "TABLE")]
+    pub acpi_tables: Vec<String>,
+    /// A kernel module that is loaded: a path, or a name of one of the kernel's. Several times for
+    /// several, in order.
+    #[arg(long = "module", value_name = "MODULE")]
+    pub modules: Vec<String>,
+    /// A file or directory of this machine that the guest gets at the same path. Several times for
+    /// several.
+    #[arg(long = "file", value_name = "PATH")]
+    pub files: Vec<String>,
 }
 
 /// `knobstat restore`

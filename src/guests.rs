@@ -9,10 +9,10 @@ use knobstat_data::experiment::{FactorKind, VirtualMachine};
 use knobstat_data::plan::full_factorial;
 use knobstat_data::words::Setting;
 use knobstat_lab::guest::find_qemu;
-use knobstat_lab::kernels::Cache;
 use knobstat_lab::targets::{Parts, VmTarget};
 use knobstat_sys::spawn::{Lookup, find_program};
 
+use crate::commands::vm;
 use crate::trouble::{Exit, Trouble};
 use crate::watch::SignalWatch;
 
@@ -26,9 +26,35 @@ pub fn target(
     file: &Path,
     watch: Rc<SignalWatch>,
 ) -> Result<VmTarget<SignalWatch>, Trouble> {
-    let trouble = |error: &dyn std::fmt::Display| in_two(&error.to_string());
-    let qemu = find_qemu(std::env::var_os("PATH").as_deref()).map_err(|error| trouble(&error))?;
-    let cache = Cache::locate(|name| std::env::var_os(name)).map_err(|error| trouble(&error))?;
+    let parts = Parts {
+        directory: directory_of(file),
+        programs: programs(experiment)?,
+        fixed: fixed(experiment),
+        at_boot: at_boot(experiment),
+        first: first(experiment),
+        ..parts()?
+    };
+    VmTarget::new(machine.clone(), parts, watch).map_err(|error| in_two(&error.to_string()))
+}
+
+/// A guest of no experiment, with a program for a person.
+///
+/// # Errors
+/// When QEMU, a kernel, or what the guest shall be given is not here.
+pub fn for_a_look(
+    machine: &VirtualMachine,
+    program: &Path,
+) -> Result<VmTarget<SignalWatch>, Trouble> {
+    let mut parts = parts()?;
+    parts.programs = vec![program.to_owned()];
+    let watch = Rc::new(SignalWatch::begin()?);
+    VmTarget::new(machine.clone(), parts, watch).map_err(|error| in_two(&error.to_string()))
+}
+
+/// What every guest is made of.
+fn parts() -> Result<Parts, Trouble> {
+    let qemu = find_qemu(std::env::var_os("PATH").as_deref())
+        .map_err(|error| in_two(&error.to_string()))?;
     let program = std::env::current_exe().map_err(|error| {
         Trouble::new(
             Exit::RunsFailed,
@@ -36,17 +62,16 @@ pub fn target(
             "Start it by its whole path.",
         )
     })?;
-    let parts = Parts {
+    Ok(Parts {
         program,
         qemu,
-        directory: directory_of(file),
-        cache,
-        programs: programs(experiment)?,
-        fixed: fixed(experiment),
-        at_boot: at_boot(experiment),
-        first: first(experiment),
-    };
-    VmTarget::new(machine.clone(), parts, watch).map_err(|error| trouble(&error))
+        directory: directory_of(Path::new("")),
+        cache: vm::cache()?,
+        programs: Vec::new(),
+        fixed: Vec::new(),
+        at_boot: Vec::new(),
+        first: Vec::new(),
+    })
 }
 
 /// A sentence that has its remedy after a semicolon.

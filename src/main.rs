@@ -78,6 +78,7 @@ fn run(arguments: &Arguments) -> Result<ExitCode, Trouble> {
         Command::Vm(Vm::Prepare(prepare)) => {
             commands::vm::prepare::run(prepare, &root()?).map(ExitCode::from)
         }
+        Command::Vm(Vm::Shell(shell)) => commands::vm::shell::run(shell).map(done),
         Command::Restore(restore) => commands::restore::run(restore, &root()?).map(ExitCode::from),
         Command::Compare(compare) => commands::compare::run(compare, global).map(ExitCode::from),
         Command::Completions(completions) => commands::completions::run(completions).map(done),

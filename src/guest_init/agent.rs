@@ -6,11 +6,10 @@ use std::process::{Command, Stdio};
 
 use knobstat_sys::serial;
 
+use super::SEARCH_PATH;
+
 /// The line that carries frames; the first one is the console.
 const LINE: &str = "/dev/ttyS1";
-
-/// The directories in which programs are looked for.
-const SEARCH_PATH: &str = "/knobstat/path";
 
 /// Serves requests over the line until they end.
 pub fn serve() -> Result<(), String> {

@@ -5,6 +5,7 @@
 //! host keeps.
 
 mod agent;
+mod shell;
 mod surroundings;
 
 use std::ffi::OsStr;
@@ -14,6 +15,9 @@ use knobstat_sys::power;
 
 /// The name by which the kernel starts the first process of an initramfs.
 const INIT: &str = "/init";
+
+/// Where the directories are in which programs are looked for.
+const SEARCH_PATH: &str = "/knobstat/path";
 
 /// The word of the kernel's command line that says what for.
 const WORD: &str = "knobstat.init=";
@@ -31,6 +35,7 @@ pub fn main() -> ! {
     let line = fs::read_to_string("/proc/cmdline").unwrap_or_default();
     let done = match wanted(&line) {
         "agent" => agent::serve(),
+        "shell" => shell::open(),
         other => Err(format!(
             "the guest is asked for \"{other}\", which it cannot do"
         )),

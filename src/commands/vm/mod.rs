@@ -1,6 +1,7 @@
 //! `knobstat vm`: what the disposable guests of `target.kind = "vm"` need, and a look into one.
 
 pub mod prepare;
+pub mod shell;
 
 use knobstat_lab::kernels::{Cache, KernelError};
 

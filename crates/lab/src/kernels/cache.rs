@@ -320,8 +320,13 @@ mod tests {
         assert_eq!(
             cache.find("hz1000").unwrap_err().to_string(),
             format!(
-                "there is no kernel \"hz1000\" in {there} (there: hz250); run `knobstat vm prepare hz1000`, or name the file of a kernel"
+                "there is no kernel \"hz1000\" in {there} (there: hz250); run `knobstat vm prepare hz1000`, or name the path of a kernel's image"
             )
+        );
+        let error = cache.find("mainline").unwrap_err().to_string();
+        assert!(
+            error.contains("name one that is there, or the path"),
+            "{error}"
         );
         assert_eq!(
             cache.with_hz(1000).unwrap_err().to_string(),

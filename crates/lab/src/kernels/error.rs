@@ -5,6 +5,8 @@ use std::path::{Path, PathBuf};
 
 use thiserror::Error;
 
+use super::Recipe;
+
 /// Why the cache could not give a kernel.
 #[derive(Debug, Error)]
 pub enum KernelError {
@@ -23,8 +25,8 @@ pub enum KernelError {
     },
     /// There is no kernel of this name.
     #[error(
-        "there is no kernel \"{name}\" in {}{}; run `knobstat vm prepare {name}`, or name the file of a kernel",
-        places(.searched), there_are(.present)
+        "there is no kernel \"{name}\" in {}{}; {}",
+        places(.searched), there_are(.present), how_to_have(.name)
     )]
     Missing {
         /// The name.
@@ -81,6 +83,17 @@ impl KernelError {
         Self::Unreadable {
             path: path.to_owned(),
             cause: error.to_string(),
+        }
+    }
+}
+
+fn how_to_have(name: &str) -> String {
+    match name.parse::<Recipe>() {
+        Ok(recipe) => {
+            format!("run `knobstat vm prepare {recipe}`, or name the path of a kernel's image")
+        }
+        Err(_) => {
+            "name one that is there, or the path of a kernel's image; `knobstat vm prepare --help` tells which can be made".to_owned()
         }
     }
 }

@@ -7,6 +7,7 @@
 mod boots;
 mod session;
 
+use std::ffi::OsString;
 use std::io::Write;
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::path::PathBuf;
@@ -23,6 +24,7 @@ use crate::guest::{self, BootError, Guest, Initramfs, ModuleFile, PackError, Por
 use crate::kernels::{Cache, KernelError};
 use crate::target::{Opened, Target, TargetError};
 
+use boots::Boot;
 pub use boots::{Boots, BootsError};
 use session::{Asked, VmSession};
 
@@ -126,19 +128,24 @@ impl<W: Watch + 'static> VmTarget<W> {
         })
     }
 
-    fn boot(&mut self, settings: &[Setting]) -> Result<VmSession<W>, TargetError> {
-        let settings: Vec<Setting> = self.fixed.iter().chain(settings).cloned().collect();
-        let boot = self
-            .boots
-            .of(&settings)
-            .map_err(|error| TargetError::Unreachable {
-                cause: format!("the guest cannot be booted so: {error}"),
-                remedy: "leave that level out".to_owned(),
-            })?;
-        let machine = guest::Machine {
-            kernel: boot.kernel.clone(),
+    /// QEMU, and its arguments for a guest whose console is at standard input and output and that
+    /// does what these words of its command line ask for. It inherits what this target holds in
+    /// memory.
+    ///
+    /// # Errors
+    /// When the machine's own settings cannot be booted.
+    pub fn at_the_console(&self, words: &str) -> Result<(PathBuf, Vec<OsString>), BootsError> {
+        let mut machine = self.machine(self.boots.of(&self.fixed)?, Ports::Console);
+        machine.append.push(' ');
+        machine.append.push_str(words);
+        Ok((self.qemu.clone(), machine.arguments()))
+    }
+
+    fn machine(&self, boot: Boot, ports: Ports) -> guest::Machine {
+        guest::Machine {
+            kernel: boot.kernel,
             initrd: Some(descriptor_path(&self.initramfs)),
-            append: boot.append.clone(),
+            append: boot.append,
             cpus: self.machine.cpus,
             memory: self.machine.memory.0,
             time: match self.machine.time {
@@ -151,8 +158,20 @@ impl<W: Watch + 'static> VmTarget<W> {
             },
             acpi_tables: self.acpi_tables.iter().map(Table::path).collect(),
             disks: Vec::new(),
-            ports: Ports::Frames,
-        };
+            ports,
+        }
+    }
+
+    fn boot(&mut self, settings: &[Setting]) -> Result<VmSession<W>, TargetError> {
+        let settings: Vec<Setting> = self.fixed.iter().chain(settings).cloned().collect();
+        let boot = self
+            .boots
+            .of(&settings)
+            .map_err(|error| TargetError::Unreachable {
+                cause: format!("the guest cannot be booted so: {error}"),
+                remedy: "leave that level out".to_owned(),
+            })?;
+        let machine = self.machine(boot, Ports::Frames);
         let begun = Instant::now();
         let booted = Guest::boot(
             &self.program,
