@@ -21,6 +21,7 @@ use knobstat_sys::root::Root;
 use knobstat_sys::session;
 use thiserror::Error;
 
+use crate::control_group;
 use crate::files::RootedFiles;
 use crate::journal::Journal;
 use crate::knob::Refused;
@@ -129,7 +130,9 @@ impl Guardian {
     /// When it cannot be ended or waited for.
     pub fn dismiss(mut self) -> io::Result<()> {
         self.held.kill()?;
-        self.child.wait().map(drop)
+        self.child.wait()?;
+        control_group::remove_empty(control_group::hierarchy());
+        Ok(())
     }
 }
 
@@ -221,10 +224,13 @@ pub fn main<W: AsRef<OsStr>>(words: &[W]) -> i32 {
             return 2;
         }
     };
-    match watch.agent.wait_ended(None) {
+    let code = match watch.agent.wait_ended(None) {
         Ok(_) => put_back(&arguments),
         Err(_) => 2,
-    }
+    };
+    // One that is in no group of its own has none to leave.
+    let _ = control_group::leave(control_group::hierarchy(), std::process::id());
+    code
 }
 
 /// What a guardian holds while it watches.
@@ -238,6 +244,10 @@ fn stand<W: AsRef<OsStr>>(words: &[W]) -> Result<(Watch, Arguments), String> {
     let arguments = Arguments::parse(words)?;
     let told = |what: &str, error: &dyn Display| format!("{what}: {error}");
     session::detach().map_err(|error| told("no session of its own", &error))?;
+    if arguments.root == Path::new("/") && !Refused::from_environment().0 {
+        // Where it may not, a manager that ends the whole control group ends the guardian too.
+        let _ = control_group::enter(control_group::hierarchy(), std::process::id());
+    }
     // Only with a privilege; without it the guardian is as mortal as the agent.
     let _ = session::survive_memory_shortage();
     let lock = io::stdin()

@@ -13,6 +13,7 @@ mod boot_change;
 pub mod boot_entry;
 mod catalogue;
 mod checksum;
+mod control_group;
 mod documentation;
 mod files;
 pub mod guardian;
