@@ -98,6 +98,8 @@ pub enum Command {
     /// Bring what disposable guests need, and look into one.
     #[command(subcommand)]
     Vm(Vm),
+    /// Continue the experiment that rebooted this machine; nothing where there is none.
+    Resume,
     /// Put back what an interrupted experiment left behind.
     Restore(Restore),
     /// Compare files of numbers, or experiments, with today's statistics.
@@ -181,6 +183,32 @@ pub struct How {
     /// Show no progress.
     #[arg(long, short)]
     pub quiet: bool,
+    /// Reboot this machine for levels that need another boot, as often as the plan asks for it.
+    ///
+    /// Its default entry stays as it is: each boot is an entry that is booted once, by what boots
+    /// this machine or by the loader that is named. The experiment goes on by itself after each;
+    /// `knobstat restore` ends that and removes every trace. Needs root.
+    #[arg(long, value_name = "LOADER", num_args = 0..=1, require_equals = true, default_missing_value = "any")]
+    pub reboot: Option<RebootBy>,
+    /// Continue this experiment and no other: it is what the machine was rebooted for.
+    #[arg(long, hide = true, value_name = "ID")]
+    pub resume: Option<String>,
+    /// Continue only what has this content.
+    #[arg(long, hide = true, value_name = "SHA256")]
+    pub unchanged: Option<String>,
+}
+
+/// By what this machine may be rebooted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum RebootBy {
+    /// Whatever boots it.
+    Any,
+    /// GRUB.
+    Grub,
+    /// systemd-boot.
+    SystemdBoot,
+    /// The running kernel, which starts the next one.
+    Kexec,
 }
 
 /// `knobstat try`

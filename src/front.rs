@@ -9,7 +9,7 @@ use knobstat_data::Experiment;
 use knobstat_data::experiment::TargetChoice;
 use knobstat_lab::store::{Owner, Store, StoreError, default_path};
 use knobstat_lab::target::Target;
-use knobstat_lab::targets::{Agent, LocalTarget, ModelTarget};
+use knobstat_lab::targets::{Agent, LocalTarget, ModelTarget, Reboots};
 use knobstat_model::Simulator;
 use knobstat_sys::root::Root;
 use knobstat_sys::user::{self, User};
@@ -43,18 +43,23 @@ pub struct UnderTest {
     pub simulator: Option<Rc<RefCell<Simulator>>>,
 }
 
-/// The machine that an experiment asks for; `file` is the experiment's own.
+/// The machine that an experiment asks for; `file` is the experiment's own, and `reboots` the
+/// consent to reboot this machine for it.
 ///
 /// # Errors
 /// When the agent cannot be started, or there is no such machine file.
 pub fn under_test(
     experiment: &Experiment,
     file: &Path,
+    reboots: Option<Reboots>,
     global: &Global,
 ) -> Result<UnderTest, Trouble> {
     match &experiment.target {
         TargetChoice::Local => {
-            let (target, watch) = start_agent(&root(global)?)?;
+            let (mut target, watch) = start_agent(&root(global)?)?;
+            if let Some(reboots) = reboots {
+                target = target.rebooting(reboots);
+            }
             Ok(UnderTest {
                 target: Box::new(target),
                 watch,

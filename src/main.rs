@@ -13,6 +13,7 @@ mod guests;
 mod output;
 mod plan_text;
 mod progress;
+mod reboots;
 mod rehearsal;
 mod simulated;
 mod table;
@@ -79,6 +80,7 @@ fn run(arguments: &Arguments) -> Result<ExitCode, Trouble> {
             commands::vm::prepare::run(prepare, &root()?).map(ExitCode::from)
         }
         Command::Vm(Vm::Shell(shell)) => commands::vm::shell::run(shell).map(done),
+        Command::Resume => commands::resume::run(&root()?).map(ExitCode::from),
         Command::Restore(restore) => commands::restore::run(restore, &root()?).map(ExitCode::from),
         Command::Compare(compare) => commands::compare::run(compare, global).map(ExitCode::from),
         Command::Completions(completions) => commands::completions::run(completions).map(done),

@@ -15,6 +15,7 @@ pub mod ministat;
 pub mod noise;
 pub mod report;
 pub mod restore;
+pub mod resume;
 pub mod run;
 pub mod show;
 mod survey;

@@ -6,6 +6,7 @@ use std::path::Path;
 
 use knobstat_analysis::stop;
 use knobstat_data::Experiment;
+use knobstat_data::experiment::TargetChoice;
 use knobstat_data::plan::full_factorial;
 use knobstat_lab::engine::{
     Assignment, Ended, EngineError, Finish, Means, Prepared, Progress, RealWorld, Silent, prepare,
@@ -18,6 +19,7 @@ use crate::front::{self, UnderTest};
 use crate::output;
 use crate::plan_text;
 use crate::progress::Lines;
+use crate::reboots;
 use crate::rehearsal;
 use crate::simulated;
 use crate::trouble::{Exit, Trouble};
@@ -33,7 +35,7 @@ pub fn run(arguments: &Run, global: &Global) -> Result<u8, Trouble> {
     })?;
     if arguments.check {
         confirm::ask_to_look(&experiment, is_roots)?;
-        return check(experiment, source, &arguments.file, global);
+        return check(experiment, source, &arguments.file, &arguments.how, global);
     }
     if let Some(machine) = &arguments.rehearse {
         return rehearse(experiment, source, machine, &arguments.how);
@@ -84,9 +86,11 @@ pub fn check(
     experiment: Experiment,
     source: String,
     file: &Path,
+    how: &How,
     global: &Global,
 ) -> Result<u8, Trouble> {
-    let mut machine = front::under_test(&experiment, file, global)?;
+    let reboots = reboots::consent(how, &source)?;
+    let mut machine = front::under_test(&experiment, file, reboots, global)?;
     let name = experiment.name.clone();
     let treatments = full_factorial(&experiment.factors).len();
     let assignment = Assignment {
@@ -137,11 +141,17 @@ pub fn carry_out(
     how: &How,
     global: &Global,
 ) -> Result<u8, Trouble> {
+    reboots::refuse_another_content(how, &source)?;
+    let is_rebooted = how.reboot.is_some() && experiment.target == TargetChoice::Local;
+    if is_rebooted {
+        reboots::refuse_volatile_places(file, global)?;
+    }
+    let reboots = reboots::consent(how, &source)?;
     let UnderTest {
         mut target,
         watch,
         simulator,
-    } = front::under_test(&experiment, file, global)?;
+    } = front::under_test(&experiment, file, reboots, global)?;
     let mut store = front::open_store(global)?;
     let mut world = RealWorld::new();
     let assignment = Assignment {
@@ -152,6 +162,12 @@ pub fn carry_out(
     };
     let prepared =
         prepare(assignment, target.as_mut(), Some(&store), &mut world).map_err(engine_trouble)?;
+    if let Some(id) = &how.resume
+        && prepared.record().id.as_str() != id
+    {
+        drop(prepared);
+        return reboots::conclude_finished(id, target.as_mut(), &store);
+    }
     // What is simulated takes no longer than the simulation.
     if simulator.is_none() {
         ask_for_a_yes(&prepared, how)?;
@@ -168,6 +184,9 @@ pub fn carry_out(
             prepared.record().id
         ));
     }
+    if is_rebooted && how.resume.is_none() {
+        progress.warning(&reboots::announcement(&prepared.record().plan));
+    }
     let experiment = prepared.record().experiment.clone();
     let plan = prepared.record().plan.clone();
     let ended = prepared.drive(Means {
@@ -178,7 +197,11 @@ pub fn carry_out(
         enough: &|attempts| stop::enough(&experiment, &plan, attempts),
     });
     lines.end();
-    conclude(&ended, how.json)
+    let code = conclude(&ended, how.json)?;
+    if is_rebooted {
+        reboots::say_how_it_goes_on(&ended, &front::root(global)?);
+    }
+    Ok(code)
 }
 
 /// An experiment of more than a day is not begun by accident.
@@ -216,7 +239,7 @@ fn conclude(ended: &Ended, json: bool) -> Result<u8, Trouble> {
             ended.record.id
         )),
         Ok(Finish::Suspended) => output::message(
-            "knobstat: the machine reboots for the next runs; the experiment goes on then.",
+            "knobstat: the machine reboots for the next runs, and the experiment goes on then.",
         ),
         Ok(Finish::Stopped { .. }) => {
             output::message("knobstat: stopped at the first failed run, as on_failure asks.")

@@ -32,7 +32,7 @@ pub fn run(arguments: &Try, global: &Global) -> Result<u8, Trouble> {
         })?;
     if arguments.check {
         confirm::ask_to_look(&experiment, false)?;
-        return run::check(experiment, source, Path::new(""), global);
+        return run::check(experiment, source, Path::new(""), &arguments.how, global);
     }
     confirm::ask_to_turn(&experiment, arguments.how.yes, global.root.is_some())?;
     run::carry_out(experiment, source, Path::new(""), &arguments.how, global)

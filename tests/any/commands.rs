@@ -104,7 +104,7 @@ fn help_manual_and_completions_name_every_command() {
         .stdout();
     for command in [
         "run", "try", "list", "show", "report", "export", "import", "knobs", "doctor", "restore",
-        "compare", "ministat",
+        "resume", "compare", "ministat",
     ] {
         for text in [&help, &manual, &completions] {
             assert!(text.contains(command), "{command}");

@@ -19,6 +19,7 @@ mod forced;
 mod freebsd;
 mod guarded;
 mod put_back;
+mod reboots;
 mod silence;
 mod simulated;
 mod stopping;

@@ -122,6 +122,21 @@ pub fn remove(path: &Path) -> io::Result<()> {
     }
 }
 
+/// Whether a path lies on a file system that is in memory alone, or would, where it is not there
+/// yet.
+pub fn is_in_memory(path: &Path) -> bool {
+    // The numbers of linux/magic.h.
+    const TMPFS: u64 = 0x0102_1994;
+    const RAMFS: u64 = 0x8584_58f6;
+    let Ok(path) = std::path::absolute(path) else {
+        return false;
+    };
+    let nearest = path.ancestors().find(|above| above.exists());
+    nearest
+        .and_then(|above| rustix::fs::statfs(above).ok())
+        .is_some_and(|system| [TMPFS, RAMFS].contains(&(system.f_type as u64 & 0xffff_ffff)))
+}
+
 fn beside(path: &Path) -> io::Result<PathBuf> {
     let mut name = path.file_name().map(OsString::from).ok_or_else(|| {
         io::Error::new(

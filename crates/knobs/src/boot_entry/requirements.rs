@@ -76,5 +76,5 @@ fn of_tick_rate(root: &Root, release: &str, hz: u32) -> Result<String, BootError
         .chain(installed(root))
         .find(|kernel| kernel.hz(root) == Some(hz))
         .map(|kernel| kernel.release)
-        .ok_or_else(|| BootError::NoTickRate(hz))
+        .ok_or(BootError::NoTickRate(hz))
 }

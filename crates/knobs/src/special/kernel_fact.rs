@@ -65,6 +65,21 @@ pub fn is_present(fact: &Fact, present: &Level, level: &Level) -> bool {
 
 /// Why another level than the present one cannot be had now, and what would bring it.
 pub fn needs_boot(entry: &Entry, fact: &Fact, present: &Level, level: &str) -> Unavailable {
+    let mut unavailable = by_hand(entry, fact, present, level);
+    let is_decided_by_a_word = !matches!(
+        fact,
+        Fact::File {
+            parameter: None,
+            ..
+        }
+    );
+    if is_decided_by_a_word && let Some(remedy) = &mut unavailable.remedy {
+        remedy.push_str(", or have it done by `knobstat run --reboot`");
+    }
+    unavailable
+}
+
+fn by_hand(entry: &Entry, fact: &Fact, present: &Level, level: &str) -> Unavailable {
     match fact {
         Fact::File { path, parameter } => {
             let by_parameter = parameter.as_ref().map(|parameter| match level {
