@@ -509,6 +509,9 @@ pub struct UdpSend {
     /// The number of each flow's first datagram.
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub first_number: i64,
+    /// The receive buffer that each flow's receiver asks for, in bytes.
+    #[arg(long, value_name = "BYTES", default_value_t = 4 << 20)]
+    pub receive_buffer: u64,
     /// The differentiated services code point, 0 to 63.
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub dscp: i64,

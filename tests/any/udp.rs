@@ -172,6 +172,108 @@ fn two_ends_give_one_result_as_json_even_of_empty_intervals() {
     assert!(process.wait().expect("the receiver ends").success());
 }
 
+/// What `knobstat udp send` says of a run with these arguments, as JSON.
+fn sent(place: &Place, address: &str, arguments: &[&str]) -> serde_json::Value {
+    output(
+        place
+            .knobstat()
+            .args(["udp", "send", address, "--json"])
+            .args(arguments),
+    )
+    .must_exit(0)
+    .json()
+}
+
+fn evidence<'a>(result: &'a serde_json::Value, key: &str) -> &'a serde_json::Value {
+    let all = result["evidence"].as_array().expect("evidence");
+    let found = all.iter().find(|evidence| evidence["key"] == key);
+    found.unwrap_or_else(|| panic!("no evidence {key}"))
+}
+
+#[test]
+fn datagrams_go_either_way_or_both_and_the_result_says_which() {
+    let place = Place::new();
+    let (mut process, address) = receiver(&place, 4);
+    let reverse = sent(&place, &address, &["--reverse", "--count", "10"]);
+    assert_eq!(reverse["direction"], "reverse");
+    assert_eq!(
+        (&reverse["sent"], &reverse["received"]),
+        (&10.into(), &10.into())
+    );
+    let forward = sent(&place, &address, &["--count", "10"]);
+    assert_eq!(forward["direction"], "forward");
+    let both = ["--both", "--count", "100", "--rate", "2000"];
+    let both = sent(&place, &address, &both);
+    assert_eq!(both["direction"], "both");
+    for direction in ["forward", "reverse"] {
+        assert_eq!(both[direction]["direction"], direction);
+        assert_eq!(both[direction]["sent"], 100);
+        let received = both[direction]["received"].as_u64().expect("a count");
+        let lost = both[direction]["lost"].as_u64().expect("a count");
+        assert_eq!(received + lost, 100);
+    }
+    assert!(process.wait().expect("the receiver ends").success());
+}
+
+#[test]
+fn numbers_may_begin_just_below_31_and_32_bits() {
+    let place = Place::new();
+    let (mut process, address) = receiver(&place, 4);
+    for first in [(1u64 << 31) - 10, (1 << 32) - 10] {
+        for way in [None, Some("--reverse")] {
+            let first = first.to_string();
+            let mut arguments = vec!["--first-number", &first, "--count", "100"];
+            arguments.extend(way);
+            let result = sent(&place, &address, &arguments);
+            assert_eq!(result["received"], 100, "{first}: {result:#}");
+            assert_eq!(result["order"]["reordered"], 0, "{first}");
+            assert_eq!(result["order"]["duplicated"], 0, "{first}");
+            assert_eq!(evidence(&result, "packets.lost")["value"], 0.0);
+        }
+    }
+    assert!(process.wait().expect("the receiver ends").success());
+}
+
+#[test]
+fn what_is_done_about_missed_times_is_a_choice_and_in_the_result() {
+    let place = Place::new();
+    let (mut process, address) = receiver(&place, 2);
+    // More than any sender can do.
+    let fast = ["--rate", "1e9", "--duration", "50ms", "--method", "send"];
+    let catching_up = sent(&place, &address, &fast);
+    assert_eq!(evidence(&catching_up, "pacer.catch_up")["value"], 1.0);
+    assert_eq!(evidence(&catching_up, "pacer.skipped")["value"], 0.0);
+    let giving_up = [&fast[..], &["--no-catch-up"]].concat();
+    let giving_up = sent(&place, &address, &giving_up);
+    assert_eq!(evidence(&giving_up, "pacer.catch_up")["value"], 0.0);
+    assert_eq!(evidence(&giving_up, "pacer.late")["value"], 0.0);
+    let skipped = evidence(&giving_up, "pacer.skipped")["value"].as_f64();
+    assert!(skipped.expect("a count") > 0.0, "{giving_up:#}");
+    assert!(process.wait().expect("the receiver ends").success());
+}
+
+#[test]
+fn energy_is_a_number_or_a_reason_at_both_ends() {
+    let place = Place::new();
+    let (mut process, address) = receiver(&place, 1);
+    let result = sent(&place, &address, &["--count", "100"]);
+    let all = result["evidence"].as_array().expect("evidence");
+    let energy: Vec<_> = all
+        .iter()
+        .filter(|evidence| evidence["key"] == "energy.per_packet")
+        .collect();
+    let scopes: Vec<_> = energy.iter().map(|evidence| &evidence["scope"]).collect();
+    assert_eq!(scopes, ["sender", "receiver"]);
+    for evidence in energy {
+        assert_ne!(
+            evidence["value"].is_number(),
+            evidence["reason"].is_string(),
+            "{evidence}"
+        );
+    }
+    assert!(process.wait().expect("the receiver ends").success());
+}
+
 #[test]
 fn an_experiment_can_have_its_receiver_elsewhere() {
     let (place, machine) = (Place::new(), Machine::desktop());

@@ -19,6 +19,7 @@ mod needs;
 mod privileges;
 mod readme;
 mod settings_file_system;
+mod udp;
 
 use std::process::ExitCode;
 
@@ -37,6 +38,7 @@ fn main() -> ExitCode {
         ("forced", forced::TESTS),
         ("privileges", privileges::TESTS),
         ("readme", readme::TESTS),
+        ("udp", udp::TESTS),
     ];
     let trials = groups
         .into_iter()

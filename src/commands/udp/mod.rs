@@ -125,6 +125,10 @@ fn parameters(arguments: &UdpSend) -> Parameters {
             Value::Boolean(!arguments.no_catch_up),
         ),
         (
+            "receive_buffer".to_owned(),
+            Value::Size(Bytes(arguments.receive_buffer)),
+        ),
+        (
             "first_number".to_owned(),
             Value::Integer(arguments.first_number),
         ),

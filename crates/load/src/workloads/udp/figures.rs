@@ -220,6 +220,9 @@ pub(super) enum PacerKind {
         packets_per_wait_predicted: Option<u64>,
         /// The median of the pacing clock's time from one wait's end to the next.
         nanoseconds_per_wait: Option<u64>,
+        /// The share of the waits that were as the formula has them, 0 to 1; absent where it says
+        /// nothing of this clock, or nothing was waited for twice.
+        waits_as_predicted: Option<f64>,
     },
 }
 

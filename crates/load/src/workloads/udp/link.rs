@@ -231,15 +231,11 @@ pub(super) struct Sockets {
 }
 
 impl Sockets {
-    /// Opens all, the receiver's with a buffer of so many bytes each if it can be had.
+    /// Opens all, the receiver's with the buffer that is asked for if it can be had.
     ///
     /// # Errors
     /// When the kernel refuses one of the sockets or what is asked of it.
-    pub(super) fn open(
-        options: &Options,
-        link: &Link,
-        receive_buffer: usize,
-    ) -> Result<Self, RunError> {
+    pub(super) fn open(options: &Options, link: &Link) -> Result<Self, RunError> {
         let mut sockets = Self {
             senders: Vec::with_capacity(options.flows),
             receivers: Vec::with_capacity(options.flows),
@@ -261,7 +257,7 @@ impl Sockets {
                 .and_then(|()| meet(&receiver, &sender))
                 .map_err(system("the two sockets cannot be connected"))?;
             sockets.granted_buffer =
-                prepare_receiver(&receiver, options.receiver_method, receive_buffer)?;
+                prepare_receiver(&receiver, options.receiver_method, options.receive_buffer)?;
             sockets.senders.push(sender);
             sockets.receivers.push(receiver);
         }

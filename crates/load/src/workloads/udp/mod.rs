@@ -78,7 +78,7 @@ fn work(parameters: &Parameters) -> Result<serde_json::Value, String> {
             ends::figures(&options, parameters, receiver).map_err(|error| error.to_string())
         }
         options::Endpoints::Loopback | options::Endpoints::Veth => {
-            work::run(&options, work::RECEIVE_BUFFER).map_err(|error| error.to_string())
+            work::run(&options).map_err(|error| error.to_string())
         }
     }?;
     serde_json::to_value(figures).map_err(|error| error.to_string())

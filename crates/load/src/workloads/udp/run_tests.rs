@@ -9,8 +9,6 @@ use knobstat_data::{Parameters, Value};
 
 use super::super::{Ended, Yield};
 use super::figures::{Class, Figures, PacerKind};
-use super::options::Options;
-use super::work::run;
 use super::{decode, work};
 
 fn parameters<const N: usize>(given: [(&str, Value); N]) -> Parameters {
@@ -139,21 +137,38 @@ fn both_receivers_count_what_arrives_within_a_duration() {
 #[test]
 fn the_buffer_of_an_ordinary_user_loses_no_account_of_what_it_drops() {
     // What net.core.rmem_max is unless somebody raised it.
-    const ORDINARY: usize = 212_992;
-    let options = Options::read(&parameters([(
-        "duration",
-        Value::Duration(Duration::from_millis(100)),
-    )]))
-    .unwrap();
-    let result = serde_json::to_value(run(&options, ORDINARY).unwrap()).unwrap();
-    let (figures, yielded) = decoded(result);
+    const ORDINARY: u64 = 212_992;
+    let (figures, yielded) = figures([
+        ("receive_buffer", size(ORDINARY)),
+        ("duration", Value::Duration(Duration::from_millis(100))),
+    ]);
     check(&figures, &yielded);
-    assert_eq!(figures.waiting.granted_buffer_bytes, 2 * ORDINARY as u64);
+    assert_eq!(figures.waiting.granted_buffer_bytes, 2 * ORDINARY);
     if let Some(drops) = figures.kernel.socket_drops {
         assert_eq!(figures.packets.lost, drops);
         let receiver = yielded.metrics[0].limited_by == Some(Limit::Receiver);
         assert_eq!(receiver, drops as f64 > 0.001 * figures.packets.sent as f64);
     }
+}
+
+#[test]
+fn a_receiver_whose_buffer_holds_no_nap_spins() {
+    let (figures, yielded) = figures([
+        ("receive_buffer", size(16 << 10)),
+        ("duration", Value::Duration(Duration::from_millis(50))),
+    ]);
+    check(&figures, &yielded);
+    // Unless it would only keep its sender from the one CPU there is.
+    assert_eq!(
+        figures.waiting.spinning,
+        figures.sender.cpu != figures.receiver.cpu
+    );
+    // At a rate of which half of the buffer holds a nap's worth it naps.
+    let (slow, _) = self::figures([
+        ("rate", Value::PacketRate(100.0)),
+        ("count", Value::Integer(3)),
+    ]);
+    assert!(!slow.waiting.spinning);
 }
 
 #[test]
@@ -259,6 +274,53 @@ fn under_the_coarse_clock_the_loop_of_2007_credits_a_step_of_packets_per_wait() 
     }
 }
 
+/// The staircase of 2007, live: on a clock that stands still between ticks the rate is a whole number
+/// of datagrams in a whole number of ticks, whatever the size.
+#[test]
+fn on_the_coarse_clock_the_rate_is_a_stair() {
+    for (bytes, most_attempts) in [(128, 4), (512, 4), (1280, 40)] {
+        let mut undisturbed = 0;
+        let mut on_a_stair = false;
+        for attempt in 0..most_attempts {
+            if on_a_stair && attempt >= 4 {
+                break;
+            }
+            let (figures, yielded) = figures([
+                ("method", text("send")),
+                ("packet_size", size(bytes)),
+                ("rate", Value::BitRate(BitRate(1e9))),
+                ("pacer", text("iperf2-2007")),
+                ("pacing_clock", text("coarse")),
+                ("duration", Value::Duration(Duration::from_millis(200))),
+            ]);
+            let Ok(share) = evidence(&yielded, "pacer.waits_as_predicted") else {
+                continue;
+            };
+            on_a_stair |= share > 0.0;
+            println!("{bytes} B: {share:.0} % of the waits as predicted");
+            if share < 90.0 {
+                continue;
+            }
+            undisturbed += 1;
+            let sent = figures.packets.sent as f64 / figures.sending_seconds;
+            let stair = evidence(&yielded, "pacer.staircase_rate").unwrap();
+            println!("{bytes} B: {sent:.0} packets/s, the stair is {stair:.0}");
+            // The last wait is cut short, and a tenth of the waits may be otherwise.
+            assert!((sent / stair - 1.0).abs() < 0.15, "{sent} against {stair}");
+            break;
+        }
+        // The datagrams of a wait take 1.5 ms at 1280 B, which a busy machine leaves alone now and
+        // then; at 128 B they take 15 ms.
+        assert!(
+            on_a_stair || bytes < 1280,
+            "{bytes} B: no wait in forty runs was as predicted"
+        );
+        if undisturbed == 0 {
+            eprintln!("{bytes} B: this machine was too busy for a rate of whole stairs");
+        }
+    }
+}
+
 #[test]
 fn at_64_bytes_the_loop_of_2007_has_no_time_to_wait_for() {
     let (figures, yielded) = figures([
@@ -317,8 +379,9 @@ fn over_a_pair_every_method_sends_ten_of_ten_and_each_arrives_whole() {
         return;
     }
     for method in ["send", "sendmmsg", "gso", "io_uring", "tx_ring", "af_xdp"] {
-        for bytes in [0, 1, 15, 1472] {
-            if method == "gso" && bytes == 0 {
+        for bytes in [0, 1, 15, 1472, 1473, 65_507] {
+            let goes_whole = matches!(method, "gso" | "tx_ring" | "af_xdp");
+            if (method == "gso" && bytes == 0) || (goes_whole && bytes > 1472) {
                 continue;
             }
             let (figures, yielded) = figures([
@@ -380,6 +443,12 @@ fn beyond_the_mtu_of_a_pair_fragments_are_counted_and_what_goes_whole_is_refused
             .iter()
             .any(|note| note.contains("2 fragments"))
     );
+    let refused = work(&parameters([
+        ("endpoints", text("veth")),
+        ("packet_size", size(65_508)),
+    ]))
+    .unwrap_err();
+    assert!(refused.contains("0 to 65507"), "{refused}");
     for method in ["gso", "tx_ring", "af_xdp"] {
         let refused = work(&parameters([
             ("method", text(method)),

@@ -3,7 +3,7 @@
 use knobstat_data::vocabulary::{DefaultValue, ParameterKind, ParameterSchema, WorkloadSchema};
 use knobstat_data::{Better, Metric, Unit};
 
-use super::options::{LARGEST_PACKET, MOST_FLOWS};
+use super::options::{LARGEST_PACKET, MOST_FLOWS, RECEIVE_BUFFERS};
 
 /// The workload as the experiment file knows it.
 pub(super) static SCHEMA: WorkloadSchema = WorkloadSchema {
@@ -160,6 +160,13 @@ static PARAMETERS: &[ParameterSchema] = &[
         Integer(0, 63),
         Written("0"),
         "The differentiated services code point of what is sent.",
+    ),
+    parameter(
+        "receive_buffer",
+        Size(*RECEIVE_BUFFERS.start(), *RECEIVE_BUFFERS.end()),
+        Written("\"4MiB\""),
+        "The buffer that each flow's receiver asks for. The kernel doubles it, and grants an ordinary \
+         user no more than `net.core.rmem_max`.",
     ),
     parameter(
         "first_number",

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::outlet::{Outlet, OutletError};
 use super::pacer::Clock;
-use super::pacer::iperf2_2007::{Iperf2, microseconds};
+use super::pacer::iperf2_2007::{Iperf2, Stair, microseconds};
 use super::pacer::schedule::Schedule;
 use crate::histogram::Histogram;
 
@@ -179,10 +179,13 @@ pub(super) struct Waits {
     pub credited: Histogram,
     /// Nanoseconds of the pacing clock from the end of one wait to that of the next.
     pub periods: Histogram,
+    /// How many of those were on the stair that the formula has for them.
+    pub as_predicted: u64,
 }
 
 /// Sends as the iperf of 2007 did. Its datagrams went one a call; with an outlet that takes more,
-/// those between two waits are gathered, and a wait sends what was gathered first.
+/// those between two waits are gathered, and a wait sends what was gathered first. `stair` is what the
+/// formula says of this clock.
 ///
 /// # Errors
 /// When the outlet fails.
@@ -190,6 +193,7 @@ pub(super) fn iperf2_2007(
     outlet: &mut impl Outlet,
     readings: &mut Readings<impl Clock>,
     per_packet_microseconds: u64,
+    stair: Option<Stair>,
     quota: &mut Quota,
 ) -> Result<Waits, OutletError> {
     let mut waits = Waits {
@@ -197,6 +201,7 @@ pub(super) fn iperf2_2007(
         packets: Histogram::new(WAIT_PRECISION),
         credited: Histogram::new(WAIT_PRECISION),
         periods: Histogram::new(WAIT_PRECISION),
+        as_predicted: 0,
     };
     let mut last_end = None;
     let mut pacer = Iperf2::new(per_packet_microseconds, readings.clock.now());
@@ -216,7 +221,10 @@ pub(super) fn iperf2_2007(
         if let Some(delay) = verdict.wait {
             let end = spin(&mut readings.clock, delay, quota.stop);
             if let Some(last) = last_end.replace(end) {
-                waits.periods.record(end.saturating_sub(last));
+                let period = end.saturating_sub(last);
+                waits.periods.record(period);
+                waits.as_predicted +=
+                    u64::from(stair.is_some_and(|stair| stair.has(since_wait, period)));
             }
             waits.packets.record(since_wait);
             waits.credited.record(credited);

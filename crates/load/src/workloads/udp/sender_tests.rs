@@ -7,7 +7,7 @@ use proptest::prelude::*;
 
 use super::outlet::{Outlet, OutletError};
 use super::pacer::Clock;
-use super::pacer::iperf2_2007::microseconds_per_packet;
+use super::pacer::iperf2_2007::{Stair, microseconds_per_packet, packets_per_wait};
 use super::sender::{Missed, Quota, Readings, Waiting, iperf2_2007, scheduled, unpaced};
 
 /// A machine whose time moves when something is done on it.
@@ -175,7 +175,7 @@ fn a_raised_flag_ends_every_loop() {
     .unwrap();
     assert_eq!(keeping.sent, 0);
     assert_eq!(
-        iperf2_2007(&mut outlet, &mut readings, 5, &mut quota)
+        iperf2_2007(&mut outlet, &mut readings, 5, None, &mut quota)
             .unwrap()
             .sent,
         0
@@ -329,10 +329,16 @@ fn of_2007(size: u64, step: u64, cost: u64, capacity: usize, count: u64) -> Of20
         &mut outlet,
         &mut readings,
         per_packet,
+        packets_per_wait(step, per_packet).map(|credited| Stair { step, credited }),
         &mut exactly(count, &stop),
     )
     .unwrap();
     assert_eq!(waits.sent, count);
+    assert_eq!(
+        waits.as_predicted,
+        waits.periods.total(),
+        "{size} B, {step} ns"
+    );
     let seconds = (world.nanoseconds.get() - before) as f64 / 1e9;
     Of2007 {
         packets_per_second: count as f64 / seconds,
@@ -400,7 +406,14 @@ fn at_64_bytes_the_loop_of_2007_never_waits_and_pays_for_its_readings() {
         };
         let mut readings = clock(&world, 1000, reading_cost);
         let before = world.nanoseconds.get();
-        let waits = iperf2_2007(&mut outlet, &mut readings, 0, &mut exactly(1000, &stop)).unwrap();
+        let waits = iperf2_2007(
+            &mut outlet,
+            &mut readings,
+            0,
+            None,
+            &mut exactly(1000, &stop),
+        )
+        .unwrap();
         assert_eq!(waits.packets.total(), 0);
         (world.nanoseconds.get() - before) / 1000
     };
@@ -429,7 +442,7 @@ proptest! {
         world.numbers.set(0);
         let per_packet = microseconds_per_packet(rate);
         let waits =
-            iperf2_2007(&mut outlet, &mut readings, per_packet, &mut exactly(count, &stop)).unwrap();
+            iperf2_2007(&mut outlet, &mut readings, per_packet, None, &mut exactly(count, &stop)).unwrap();
         prop_assert_eq!(waits.sent, count);
         prop_assert!(waits.packets.total() <= count);
     }

@@ -18,20 +18,17 @@ use super::seen::FlowSeen;
 use super::threads::{self, Setting};
 use super::wire::Contents;
 
-/// The receive buffer that a receiver should have: the kernel doubles what is asked for.
-pub(super) const RECEIVE_BUFFER: usize = 4 << 20;
-
-/// Does a run on this machine whose receiver asks for a buffer of so many bytes.
+/// Does a run on this machine.
 ///
 /// # Errors
 /// When it cannot be begun, or fails on the way.
-pub(super) fn run(options: &Options, receive_buffer: usize) -> Result<Figures, RunError> {
+pub(super) fn run(options: &Options) -> Result<Figures, RunError> {
     // First of all: a pair may take a user namespace, which a process with threads cannot enter.
     let link = Link::open(options)?;
     let allowed = obtainable_cpus().map_err(system("the CPUs of this process cannot be told"))?;
     let placement = Placement::choose(options.sender_cpu, options.receiver_cpu, &allowed)?;
     let stopwatch = Stopwatch::calibrated();
-    let sockets = Sockets::open(options, &link, receive_buffer)?;
+    let sockets = Sockets::open(options, &link)?;
     let route = match sockets.senders.first() {
         Some(sender) => route::find(options, &link, sender)?,
         None => return Err(RunError::NothingSent),
@@ -73,7 +70,7 @@ pub(super) fn run(options: &Options, receive_buffer: usize) -> Result<Figures, R
             nap_nanoseconds: received.nap.map(|nap| nap.as_nanos() as f64),
             naps: received.seen.naps,
             spinning: received.seen.spinning,
-            asked_buffer_bytes: receive_buffer as u64,
+            asked_buffer_bytes: options.receive_buffer as u64,
             granted_buffer_bytes: sockets.granted_buffer as u64,
         },
         route,

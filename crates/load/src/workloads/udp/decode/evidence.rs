@@ -225,6 +225,7 @@ fn pacing(found: &mut Found, figures: &Figures) {
             credited_per_wait,
             packets_per_wait_predicted,
             nanoseconds_per_wait,
+            waits_as_predicted,
         } => {
             found.count(
                 "pacer.whole_microseconds_per_packet",
@@ -254,6 +255,14 @@ fn pacing(found: &mut Found, figures: &Figures) {
                 "run",
                 Unit::COUNT,
                 staircase.map(|(steps, _)| steps as f64),
+            );
+            found.add(
+                "pacer.waits_as_predicted",
+                "run",
+                Unit::SHARE,
+                waits_as_predicted
+                    .map(|share| 100.0 * share)
+                    .ok_or("no two waits that the clock's step decides"),
             );
             found.add(
                 "pacer.staircase_rate",

@@ -9,7 +9,6 @@ use knobstat_sys::net;
 use super::super::link::prepare_receiver;
 use super::super::options::{LARGEST_PACKET_IPV4, Options};
 use super::super::wire::realtime;
-use super::super::work::RECEIVE_BUFFER;
 use super::address::connect;
 use super::introduction::{Introduction, LENGTH};
 use super::message::{Buckets, Direction, FROM_ASKED, Message, Nonce, Start, VERSION, read, write};
@@ -72,8 +71,9 @@ impl Agreement {
                 socket
                     .set_read_timeout(None)
                     .map_err(system("a flow's socket cannot be set up"))?;
-                granted_buffer = prepare_receiver(socket, options.receiver_method, RECEIVE_BUFFER)
-                    .map_err(|error| EndsError::Run(error.to_string()))?;
+                granted_buffer =
+                    prepare_receiver(socket, options.receiver_method, options.receive_buffer)
+                        .map_err(|error| EndsError::Run(error.to_string()))?;
                 if request.delays {
                     net::stamp_arrivals(socket).map_err(system("arrivals cannot be timed"))?;
                 }
@@ -139,6 +139,7 @@ fn agree(
         flows: options.flows,
         first_number: options.first_number,
         receiver_method: options.receiver_method.word().to_owned(),
+        receive_buffer: options.receive_buffer,
         packets_per_second: options
             .pacing
             .rate()

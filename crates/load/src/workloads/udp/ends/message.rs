@@ -81,6 +81,8 @@ pub(super) struct Start {
     pub flows: usize,
     pub first_number: u64,
     pub receiver_method: String,
+    /// The receive buffer of each flow, in bytes.
+    pub receive_buffer: usize,
     /// The most datagrams a second that may come.
     pub packets_per_second: f64,
     /// Whether gaps and delays are to be taken by the kernel's times of arrival.
@@ -296,6 +298,7 @@ mod tests {
             flows: 2,
             first_number: 0,
             receiver_method: "napping".to_owned(),
+            receive_buffer: 4 << 20,
             packets_per_second: 1e5,
             delays: true,
             interval_milliseconds: None,

@@ -6,7 +6,6 @@ use knobstat_data::observation::{Limit, MetricValue};
 use super::super::figures::{Class, Figures, Kernel, Packets, Route, Waiting};
 use super::super::options::{Method, Options};
 use super::super::route::fragments;
-use super::super::work::RECEIVE_BUFFER;
 use super::message::{Buckets, Direction, Outcome, Sending};
 use super::offset::Offset;
 
@@ -76,7 +75,7 @@ pub(super) fn joined(options: &Options, sending: Sending, outcome: Outcome) -> F
             nap_nanoseconds: outcome.nap_nanoseconds,
             naps: outcome.naps,
             spinning: outcome.spinning,
-            asked_buffer_bytes: RECEIVE_BUFFER as u64,
+            asked_buffer_bytes: options.receive_buffer as u64,
             granted_buffer_bytes: outcome.granted_buffer_bytes,
         },
         kernel: Kernel {

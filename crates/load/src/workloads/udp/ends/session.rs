@@ -15,7 +15,6 @@ use super::super::options::{LARGEST_PACKET, MOST_FLOWS, Options, ReceiverMethod}
 use super::super::receiver::Progress;
 use super::super::verdict::receiver_was_the_limit;
 use super::super::wire::realtime;
-use super::super::work::RECEIVE_BUFFER;
 use super::counting::Counting;
 use super::introduction::{Introduction, LENGTH};
 use super::message::{Direction, FROM_ASKER, Message, Nonce, Start, VERSION, read, write};
@@ -181,6 +180,9 @@ fn method_of(start: &Start) -> Result<ReceiverMethod, String> {
     Ok(method)
 }
 
+/// The most that the receive buffers of one peer's flows may hold together, in bytes.
+const MOST_BUFFERED: usize = 256 << 20;
+
 /// A socket for each flow, at the address that the receiver was asked at.
 fn open(
     stream: &TcpStream,
@@ -192,10 +194,11 @@ fn open(
         .map_err(system("the control connection has no address"))?;
     at.set_port(0);
     let mut granted_buffer = 0;
+    let receive_buffer = start.receive_buffer.min(MOST_BUFFERED / start.flows);
     let mut sockets = Vec::with_capacity(start.flows);
     for _ in 0..start.flows {
         let socket = UdpSocket::bind(at).map_err(system("a flow's socket cannot be bound"))?;
-        granted_buffer = prepare_receiver(&socket, method, RECEIVE_BUFFER)
+        granted_buffer = prepare_receiver(&socket, method, receive_buffer)
             .map_err(|error| EndsError::Run(error.to_string()))?;
         if start.delays {
             stamp_arrivals(&socket).map_err(system("arrivals cannot be timed"))?;

@@ -19,6 +19,12 @@ pub(super) const LARGEST_PACKET: u64 = 65_527;
 /// The largest payload of an IPv4 datagram.
 pub(super) const LARGEST_PACKET_IPV4: u64 = 65_507;
 
+/// The receive buffer that a receiver should have: the kernel doubles what is asked for.
+pub(super) const RECEIVE_BUFFER: u64 = 4 << 20;
+
+/// The receive buffers that may be asked for: the kernel has no smaller one, and counts in 31 bits.
+pub(super) const RECEIVE_BUFFERS: std::ops::RangeInclusive<u64> = 1 << 10..=1 << 29;
+
 /// What is to be done.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Options {
@@ -42,6 +48,8 @@ pub(super) struct Options {
     pub endpoints: Endpoints,
     /// The sender's address, where one is asked for.
     pub bind: Option<IpAddr>,
+    /// The receive buffer that each flow's receiver asks for, in bytes.
+    pub receive_buffer: usize,
     /// How many flows there are side by side.
     pub flows: usize,
     /// The number of each flow's first datagram.

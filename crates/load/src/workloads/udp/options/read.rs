@@ -9,7 +9,8 @@ use knobstat_sys::net::PacingClock;
 use super::super::link::pair_addresses;
 use super::super::pacer::iperf2_2007::microseconds_per_packet;
 use super::{
-    Endpoints, LARGEST_PACKET, LARGEST_PACKET_IPV4, Length, Method, Options, Pacing, ReceiverMethod,
+    Endpoints, LARGEST_PACKET, LARGEST_PACKET_IPV4, Length, Method, Options, Pacing,
+    RECEIVE_BUFFER, RECEIVE_BUFFERS, ReceiverMethod,
 };
 use crate::parameters::{self, ParameterError};
 
@@ -61,6 +62,7 @@ impl Options {
             dscp: whole(from, "dscp", 0, 0..=63)? as u8,
             endpoints,
             bind,
+            receive_buffer: receive_buffer(from)?,
             flows,
             first_number: whole(from, "first_number", 0, 0..=HIGHEST_FIRST_NUMBER)? as u64,
             sender_cpu: cpu(from, "sender_cpu")?,
@@ -149,6 +151,18 @@ fn packet_size(
                 None => "it is below zero".to_owned(),
             },
         })
+}
+
+fn receive_buffer(from: &Parameters) -> Result<usize, ParameterError> {
+    let asked = parameters::size(from, "receive_buffer")?.unwrap_or(RECEIVE_BUFFER);
+    if RECEIVE_BUFFERS.contains(&asked) {
+        return Ok(asked as usize);
+    }
+    Err(ParameterError {
+        name: "receive_buffer".to_owned(),
+        expected: "1KiB to 512MiB".to_owned(),
+        found: format!("it is {asked} bytes"),
+    })
 }
 
 fn pacing(from: &Parameters, packet_size: u64) -> Result<Pacing, ParameterError> {

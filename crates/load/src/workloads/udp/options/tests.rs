@@ -41,6 +41,7 @@ fn nothing_asked_for_is_every_default() {
             dscp: 0,
             endpoints: Endpoints::Loopback,
             bind: None,
+            receive_buffer: 4 << 20,
             flows: 1,
             first_number: 0,
             sender_cpu: None,
@@ -138,6 +139,15 @@ fn the_size_that_fits_is_that_of_the_receivers_kind_of_address() {
     for receiver in ["2001:db8::2", "[2001:db8::2]:9", "[fe80::2%eth0]:9"] {
         assert!(to(receiver, 65_527).is_ok(), "{receiver}");
         assert!(to(receiver, 65_528).is_err(), "{receiver}");
+    }
+}
+
+#[test]
+fn a_receive_buffer_is_one_that_the_kernel_has() {
+    let buffer = |bytes| read([("receive_buffer", Value::Size(Bytes(bytes)))]);
+    assert_eq!(buffer(212_992).unwrap().receive_buffer, 212_992);
+    for bytes in [0, 1023, (1 << 29) + 1] {
+        assert!(buffer(bytes).is_err(), "{bytes}");
     }
 }
 

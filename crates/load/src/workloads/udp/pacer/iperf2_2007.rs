@@ -81,6 +81,25 @@ pub(in super::super) fn packets_per_wait(
         .then(|| step / per_packet_microseconds)
 }
 
+/// A stair: what the formula says of one wait on a clock of this step, with so many datagrams
+/// credited.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in super::super) struct Stair {
+    /// The clock's step in nanoseconds.
+    pub step: u64,
+    /// Datagrams credited from one wait to the next.
+    pub credited: u64,
+}
+
+impl Stair {
+    /// Whether so many datagrams in so long a time of the clock are what the formula says: those
+    /// credited, and one for each tick that passed unwaited, to one datagram.
+    pub(in super::super) fn has(self, packets: u64, nanoseconds: u64) -> bool {
+        let steps = (nanoseconds + self.step / 2) / self.step.max(1);
+        steps > 0 && packets.abs_diff(self.credited + steps - 1) <= 1
+    }
+}
+
 /// The rate of the staircase, in datagrams a second: those credited and one for each tick that
 /// passed unwaited, in so many steps of the clock (above zero).
 pub(in super::super) fn staircase_rate(step_nanoseconds: u64, credited: u64, steps: u64) -> f64 {
@@ -129,6 +148,19 @@ mod tests {
         let mut pacer = Iperf2::new(0, 0);
         assert!((0..100).all(|tick| pacer.packet(tick * 1000 / 3).wait.is_none()));
         assert_eq!(packets_per_wait(4_000_000, 0), None);
+    }
+
+    #[test]
+    fn a_wait_is_on_a_stair_or_is_not() {
+        let stair = Stair {
+            step: 3_999_998,
+            credited: 1000,
+        };
+        assert!(stair.has(1001, 8_000_000));
+        assert!(stair.has(1000, 4_000_000));
+        assert!(!stair.has(1003, 8_000_000));
+        assert!(!stair.has(500, 8_000_000));
+        assert!(!stair.has(0, 0));
     }
 
     #[test]

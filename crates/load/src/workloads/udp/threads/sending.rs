@@ -13,7 +13,7 @@ use super::super::failure::{RunError, system};
 use super::super::figures::{End, Pacer, PacerKind};
 use super::super::options::{Length, Options, Pacing};
 use super::super::outlet::{Flows, Outlet};
-use super::super::pacer::iperf2_2007::{microseconds_per_packet, packets_per_wait};
+use super::super::pacer::iperf2_2007::{Stair, microseconds_per_packet, packets_per_wait};
 use super::super::pacer::schedule::count_within;
 use super::super::sender::{self, Missed, Quota, Readings};
 use super::{Gate, Setting, end, median_nap};
@@ -112,16 +112,23 @@ pub(super) fn send(
         }
         Pacing::Iperf2(rate) => {
             let per_packet = microseconds_per_packet(rate);
-            let waits = sender::iperf2_2007(&mut outlet, &mut readings, per_packet, &mut quota)?;
             let step = pacing_clock.and_then(|clock| clock.step_nanoseconds);
+            let predicted = step.and_then(|step| packets_per_wait(step, per_packet));
+            let stair = step
+                .zip(predicted)
+                .map(|(step, credited)| Stair { step, credited });
+            let waits =
+                sender::iperf2_2007(&mut outlet, &mut readings, per_packet, stair, &mut quota)?;
+            let periods = waits.periods.total();
             let kind = PacerKind::Iperf2 {
                 microseconds_per_packet: per_packet,
                 waits: waits.packets.total(),
                 packets_per_wait: waits.packets.quantile(0.5),
                 credited_per_wait: waits.credited.quantile(0.5),
                 nanoseconds_per_wait: waits.periods.quantile(0.5),
-                packets_per_wait_predicted: step
-                    .and_then(|step| packets_per_wait(step, per_packet)),
+                packets_per_wait_predicted: predicted,
+                waits_as_predicted: (stair.is_some() && periods > 0)
+                    .then(|| waits.as_predicted as f64 / periods as f64),
             };
             (waits.sent, Some((rate, kind)))
         }
