@@ -7,6 +7,7 @@ use std::num::NonZero;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use clap::builder::TypedValueParser as _;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use knobstat_data::experiment::parse_duration;
 use knobstat_data::{CpuList, Priority, Ratio};
@@ -60,6 +61,7 @@ pub struct Global {
         global = true,
         value_name = "PATH",
         env = "KNOBSTAT_STORE",
+        value_parser = clap::builder::OsStringValueParser::new().map(PathBuf::from),
         help_heading = "Global options"
     )]
     pub store: Option<PathBuf>,

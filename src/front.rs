@@ -151,7 +151,12 @@ pub fn home_behind_sudo() -> Result<Option<PathBuf>, Trouble> {
 
 /// Where the store is.
 pub fn store_path(global: &Global) -> Result<PathBuf, Trouble> {
-    if let Some(path) = &global.store {
+    // An empty variable is as good as none.
+    if let Some(path) = global
+        .store
+        .as_ref()
+        .filter(|path| !path.as_os_str().is_empty())
+    {
         return Ok(path.clone());
     }
     let home = home_behind_sudo()?;

@@ -165,3 +165,15 @@ fn a_reader_that_goes_away_is_no_error() {
         String::from_utf8_lossy(&ended.stderr)
     );
 }
+
+#[test]
+fn an_empty_variable_for_the_store_is_as_good_as_none() {
+    let place = Place::new();
+    let ended = output(
+        place
+            .knobstat()
+            .env("KNOBSTAT_STORE", "")
+            .args(["list", "--json"]),
+    );
+    assert_eq!(ended.must_exit(0).json(), serde_json::json!([]));
+}

@@ -8,7 +8,7 @@ use thiserror::Error;
 
 /// A non-empty set of CPU numbers, ascending and without repeats.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(transparent)]
+#[serde(try_from = "Vec<u32>", into = "Vec<u32>")]
 pub struct CpuList(Vec<u32>);
 
 /// The largest CPU number that a Linux affinity mask of the usual width can name.
@@ -36,6 +36,27 @@ impl CpuList {
     /// The first CPU of the list.
     pub fn first(&self) -> u32 {
         self.0[0]
+    }
+}
+
+impl TryFrom<Vec<u32>> for CpuList {
+    type Error = CpuListError;
+
+    fn try_from(mut cpus: Vec<u32>) -> Result<Self, CpuListError> {
+        if cpus.is_empty() || cpus.iter().any(|cpu| *cpu > LARGEST_CPU) {
+            return Err(CpuListError {
+                text: format!("{cpus:?}"),
+            });
+        }
+        cpus.sort_unstable();
+        cpus.dedup();
+        Ok(Self(cpus))
+    }
+}
+
+impl From<CpuList> for Vec<u32> {
+    fn from(list: CpuList) -> Self {
+        list.0
     }
 }
 
@@ -67,9 +88,7 @@ impl FromStr for CpuList {
             }
             cpus.extend(first..=last);
         }
-        cpus.sort_unstable();
-        cpus.dedup();
-        Ok(Self(cpus))
+        Self::try_from(cpus)
     }
 }
 
@@ -110,6 +129,15 @@ mod tests {
         ] {
             assert_eq!(text.parse::<CpuList>().unwrap().to_string(), canonical);
         }
+    }
+
+    #[test]
+    fn a_list_that_came_over_a_stream_is_a_list() {
+        let read = |json: &str| serde_json::from_str::<CpuList>(json);
+        assert_eq!(read("[3,1,1]").unwrap().to_string(), "1,3");
+        assert!(read("[]").is_err());
+        assert!(read("[9000]").is_err());
+        assert_eq!(serde_json::to_string(&CpuList::one(2)).unwrap(), "[2]");
     }
 
     #[test]

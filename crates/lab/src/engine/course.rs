@@ -70,7 +70,7 @@ impl Course {
             }
         }
         if matches!(attempt.result.outcome, Outcome::Failed(_)) {
-            self.failed += 1;
+            self.failed += usize::from(attempt.warmup.is_none());
             self.first_failed.get_or_insert_with(|| attempt.id.clone());
         }
         self.attempts.push(attempt);
@@ -96,7 +96,7 @@ impl Course {
         self.first_failed.as_ref()
     }
 
-    /// How many attempts failed.
+    /// How many attempts failed, those that only warm up left out: the report counts the same.
     pub fn failed(&self) -> usize {
         self.failed
     }
