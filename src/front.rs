@@ -90,6 +90,27 @@ pub fn under_test(
     }
 }
 
+/// The machine as far as it is known without changing or booting anything, for printing a plan,
+/// and sentences on what is not known of it.
+///
+/// # Errors
+/// As [`under_test`].
+pub fn on_paper(
+    experiment: &Experiment,
+    file: &Path,
+    reboots: Option<Reboots>,
+    global: &Global,
+) -> Result<(Box<dyn Target>, Vec<String>), Trouble> {
+    if let TargetChoice::Vm(machine) = &experiment.target {
+        let (guest, sentences) = guests::on_paper(machine, experiment, file);
+        return Ok((Box::new(guest), sentences));
+    }
+    Ok((
+        under_test(experiment, file, reboots, global)?.target,
+        Vec::new(),
+    ))
+}
+
 /// Starts the agent, which keeps the rights that we have, and then gives up root's rights for
 /// those of the user behind sudo.
 ///

@@ -9,7 +9,8 @@ use knobstat_data::experiment::{FactorKind, VirtualMachine};
 use knobstat_data::plan::full_factorial;
 use knobstat_data::words::Setting;
 use knobstat_lab::guest::find_qemu;
-use knobstat_lab::targets::{Parts, VmTarget};
+use knobstat_lab::kernels::Cache;
+use knobstat_lab::targets::{Parts, VmOnPaper, VmTarget};
 use knobstat_sys::spawn::{Lookup, find_program};
 
 use crate::commands::vm;
@@ -72,6 +73,35 @@ fn parts() -> Result<Parts, Trouble> {
         at_boot: Vec::new(),
         first: Vec::new(),
     })
+}
+
+/// The guests of an experiment as far as they are known without booting one, and sentences on
+/// what is not known.
+pub fn on_paper(
+    machine: &VirtualMachine,
+    experiment: &Experiment,
+    file: &Path,
+) -> (VmOnPaper, Vec<String>) {
+    let mut sentences = vec![
+        "No guest is booted for a plan: what it cannot take while it runs is found out when the \
+         experiment begins."
+            .to_owned(),
+    ];
+    let mut cannot = |error: &dyn std::fmt::Display| {
+        sentences.push(format!("None could be booted here: {error}."));
+    };
+    let cache = Cache::locate(|name| std::env::var_os(name)).unwrap_or_else(|error| {
+        cannot(&error);
+        Cache::of([])
+    });
+    let (guest, why) = VmOnPaper::new(machine, directory_of(file), cache, at_boot(experiment));
+    if let Some(why) = why {
+        cannot(&why);
+    }
+    if let Err(error) = find_qemu(std::env::var_os("PATH").as_deref()) {
+        cannot(&error);
+    }
+    (guest, sentences)
 }
 
 /// A sentence that has its remedy after a semicolon.

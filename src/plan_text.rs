@@ -5,6 +5,7 @@ use std::fmt::Write;
 
 use knobstat_analysis::family;
 use knobstat_data::experiment::Stop;
+use knobstat_data::plan::Plan;
 use knobstat_data::record::Omission;
 use knobstat_data::{Ratio, Record};
 use knobstat_stats::Confidence;
@@ -17,8 +18,9 @@ const BLOCKS_SHOWN: usize = 12;
 
 const NOTHING_COMPARED: &str = "\nNothing is compared: no treatment differs from the baseline.\n";
 
-/// The plan of a record that has not begun.
-pub fn render(record: &Record, duration: &str) -> String {
+/// The plan of a record that has not begun; `unknown` are sentences on what is not known yet of the
+/// machine.
+pub fn render(record: &Record, duration: &str, unknown: &[String]) -> String {
     let plan = &record.plan;
     let taking_part = plan.participating().count();
     let runs = plan.runs_per_block() * u64::from(plan.replicates);
@@ -50,6 +52,10 @@ pub fn render(record: &Record, duration: &str) -> String {
         text.push('\n');
     }
     left_out(&mut text, &record.omitted);
+    for sentence in unknown {
+        let _ = write!(text, "\n{sentence}\n");
+    }
+    boots(&mut text, plan);
     text.push_str("\nOrder\n");
     for block in plan.blocks().take(BLOCKS_SHOWN) {
         let order: Vec<String> = block
@@ -79,6 +85,20 @@ pub fn render(record: &Record, duration: &str) -> String {
         None => reachable(record),
     });
     text
+}
+
+/// That a bar in the order stands for a reboot, where there are any.
+fn boots(text: &mut String, plan: &Plan) {
+    let in_a_block = plan.block(0).boots.len();
+    if plan.boot_factors.is_empty() {
+        return;
+    }
+    let _ = writeln!(
+        text,
+        "\n{} by {}: {in_a_block} in each block, in an order of its own; a bar stands for one.",
+        if in_a_block == 1 { "One boot" } else { "Boots" },
+        plan.boot_factors.join(" and ")
+    );
 }
 
 /// Why a treatment is left out: the level alone where the list of levels has its reason.

@@ -8,7 +8,7 @@ use std::time::Duration;
 use knobstat_data::Record;
 use knobstat_data::messages::Restoration;
 use knobstat_data::observation::{Attempt, Outcome};
-use knobstat_data::words::Treatment;
+use knobstat_data::words::{Setting, Treatment};
 use knobstat_lab::engine::{Progress, RunBegins};
 
 /// The cells of the bar.
@@ -107,6 +107,20 @@ impl Progress for Lines {
         }
     }
 
+    fn opens(&mut self, settings: &[Setting]) {
+        let settings: Vec<String> = settings.iter().map(ToString::to_string).collect();
+        let line = match settings.as_slice() {
+            [] => "booting".to_owned(),
+            settings => format!("booting {}", settings.join(" ")),
+        };
+        if self.terminal {
+            self.write(&format!("\r\x1b[K{line}"));
+            self.open = true;
+        } else {
+            self.write(&format!("{line}\n"));
+        }
+    }
+
     fn run_begins(&mut self, run: &RunBegins) {
         if self.terminal {
             self.write(&format!("\r\x1b[K{}", line(run, self.width)));
@@ -153,7 +167,6 @@ impl Progress for Lines {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use knobstat_data::words::Setting;
     use knobstat_lab::engine::next::Why;
 
     #[test]

@@ -11,6 +11,7 @@ use knobstat_data::plan::full_factorial;
 use knobstat_lab::engine::{
     Assignment, Ended, EngineError, Finish, Means, Prepared, Progress, RealWorld, Silent, prepare,
 };
+use knobstat_lab::target::{Interrupt, TargetError};
 use knobstat_report::{Report, Style, formats};
 
 use crate::arguments::{Global, How, Run};
@@ -90,7 +91,7 @@ pub fn check(
     global: &Global,
 ) -> Result<u8, Trouble> {
     let reboots = reboots::consent(how, &source)?;
-    let mut machine = front::under_test(&experiment, file, reboots, global)?;
+    let (mut target, unknown) = front::on_paper(&experiment, file, reboots, global)?;
     let name = experiment.name.clone();
     let treatments = full_factorial(&experiment.factors).len();
     let assignment = Assignment {
@@ -100,10 +101,10 @@ pub fn check(
         overwrite_others: false,
     };
     let mut world = RealWorld::new();
-    let text = match prepare(assignment, machine.target.as_mut(), None, &mut world) {
+    let text = match prepare(assignment, target.as_mut(), None, &mut world) {
         Ok(prepared) => {
             let estimate = prepared.estimate().map_err(engine_trouble)?;
-            plan_text::render(prepared.record(), &estimate.to_string())
+            plan_text::render(prepared.record(), &estimate.to_string(), &unknown)
         }
         // A plan of which nothing is left can still be shown, with every reason.
         Err(EngineError::NothingLeft(omissions)) => {
@@ -160,8 +161,17 @@ pub fn carry_out(
         anew: how.new,
         overwrite_others: how.overwrite_others,
     };
-    let prepared =
-        prepare(assignment, target.as_mut(), Some(&store), &mut world).map_err(engine_trouble)?;
+    if matches!(assignment.experiment.target, TargetChoice::Vm(_)) && !how.quiet {
+        output::message("knobstat: booting a guest to see what it offers");
+    }
+    let prepared = match prepare(assignment, target.as_mut(), Some(&store), &mut world) {
+        Ok(prepared) => prepared,
+        Err(EngineError::Target(TargetError::Interrupted)) => {
+            output::message("knobstat: interrupted before anything was run.");
+            return Ok(signal_code(watch.signal()));
+        }
+        Err(error) => return Err(engine_trouble(error)),
+    };
     if let Some(id) = &how.resume
         && prepared.record().id.as_str() != id
     {
@@ -202,6 +212,13 @@ pub fn carry_out(
         reboots::say_how_it_goes_on(&ended, &front::root(global)?);
     }
     Ok(code)
+}
+
+/// The exit code of a program that a signal ended.
+fn signal_code(signal: Option<i32>) -> u8 {
+    signal
+        .and_then(|signal| u8::try_from(signal).ok())
+        .map_or(u8::MAX, |signal| signal.saturating_add(128))
 }
 
 /// An experiment of more than a day is not begun by accident.

@@ -130,6 +130,7 @@ pub fn reason(failure: &Failure) -> String {
     match failure {
         Failure::Step { step, reason } => format!("{step}: {reason}"),
         Failure::Knob { knob, reason } => format!("{knob}: {reason}"),
+        Failure::Boot { reason } => format!("no boot: {reason}"),
         Failure::Start { reason } => format!("not started: {reason}"),
         Failure::ExitCode(code) => format!("exit code {code}"),
         Failure::Signal {

@@ -31,6 +31,10 @@ pub struct Attempt {
     pub result: RunResult,
 }
 
+/// What a note of an attempt begins with that tells of a boot that did not come up, or of a
+/// machine that went away, before it.
+pub const BOOT_NOTE: &str = "boot: ";
+
 /// What a target says of one run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RunResult {
@@ -105,6 +109,11 @@ pub enum Failure {
         /// The knob.
         knob: String,
         /// Why.
+        reason: String,
+    },
+    /// The machine did not come up in the boot that it needs, or went away in the middle of it.
+    Boot {
+        /// What happened, and the last that was heard of it.
         reason: String,
     },
     /// The program could not be started.

@@ -1,6 +1,8 @@
 //! The loop against a machine in memory: what is asked in which order, what is kept, and how it
 //! ends.
 
+#[path = "drive/boots.rs"]
+mod boots;
 #[path = "support/fake.rs"]
 mod fake;
 mod support;

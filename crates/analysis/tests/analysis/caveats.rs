@@ -3,7 +3,9 @@
 use std::time::Duration;
 
 use knobstat_analysis::analyse;
-use knobstat_data::experiment::Order;
+use knobstat_data::experiment::{Accelerator, GuestTime, Order};
+use knobstat_data::machine::GuestMachine;
+use knobstat_data::observation::{BOOT_NOTE, Failure, Outcome};
 use knobstat_data::{Evidence, Record, Unit};
 use knobstat_stats::random::Generator;
 
@@ -241,6 +243,48 @@ fn what_is_peculiar_to_the_machine_is_said() {
     assert_eq!(
         kinds(&record),
         ["laid-out-tree", "virtual-machine", "other-owners"]
+    );
+}
+
+#[test]
+fn what_a_guest_can_show_is_said() {
+    let mut record = record(bench("turbo"), |_, _, _| 0.0);
+    record.machine.virtualization = Some("qemu".to_owned());
+    for (time, accelerator, expected) in [
+        (GuestTime::Virtual, Accelerator::Tcg, "virtual-time"),
+        (GuestTime::Wall, Accelerator::Tcg, "emulated-guest"),
+        (GuestTime::Wall, Accelerator::Kvm, "virtual-machine"),
+    ] {
+        record.machine.guest = Some(GuestMachine { time, accelerator });
+        assert_eq!(kinds(&record), [expected]);
+    }
+    record.machine.guest = Some(GuestMachine {
+        time: GuestTime::Virtual,
+        accelerator: Accelerator::Tcg,
+    });
+    record.machine.stopwatch =
+        Some("tsc read directly, whose constant rate the host vouches for".to_owned());
+    assert_eq!(kinds(&record), ["virtual-time", "vouched-stopwatch"]);
+}
+
+#[test]
+fn boots_that_failed_are_said_with_the_last_reason() {
+    let mut record = record(bench("turbo"), |_, _, _| 0.0);
+    record.attempts[0].result.notes = vec![format!("{BOOT_NOTE}attempt 1 of 3 failed: it hung")];
+    assert_eq!(kinds(&record), ["failed-boots"]);
+    record.attempts[1].result.outcome = Outcome::Failed(Failure::Boot {
+        reason: "the last line was GRUB".to_owned(),
+    });
+    let analysis = analyse(&record);
+    let sentence = &analysis
+        .caveats
+        .iter()
+        .find(|caveat| caveat.kind == "failed-boots")
+        .unwrap()
+        .sentence;
+    assert!(
+        sentence.contains("once; 1 run had no boot") && sentence.contains("GRUB"),
+        "{sentence}"
     );
 }
 

@@ -5,21 +5,24 @@ use std::time::Duration;
 
 use knobstat_data::Record;
 use knobstat_data::messages::{Begin, BootName, Refusal, RefusalKind, Restoration};
-use knobstat_data::observation::{Attempt, Failure, Outcome, RunResult};
+use knobstat_data::observation::{Attempt, BOOT_NOTE, Failure, Outcome, RunResult};
 use knobstat_data::words::{AttemptId, RunId, Setting, UnixTime};
 
+use super::boot_trials::{BootTrials, MOST_TRIES};
 use super::cells::Cells;
 use super::conversation::{Answer, Conversation};
 use super::error::EngineError;
 use super::estimate::Pace;
-use super::next::{BootKey, Cell, Schedule, SessionState, Step, next, remaining};
+use super::next::{
+    BootKey, Cell, Schedule, SessionState, Step, next, remaining, remaining_boots, runs_of,
+};
 use super::prepare::{Prepared, describe};
 use super::progress::{Progress, RunBegins};
 use super::sound::sound;
 use super::specify;
 use super::world::World;
 use crate::store::Store;
-use crate::target::{Interrupt, Opened};
+use crate::target::{Interrupt, Opened, TargetError};
 
 /// SIGTERM: what is reported when the other side ended a run and no signal reached this one.
 const TERMINATED: i32 = 15;
@@ -120,6 +123,8 @@ impl Prepared<'_> {
             state: SessionState::default(),
             changed: false,
             pace,
+            boots: BootTrials::default(),
+            notes: Vec::new(),
             failed_steps: 0,
             restoration: Restoration::default(),
         };
@@ -166,6 +171,9 @@ struct Drive<'m, 't> {
     /// Whether a knob was changed since the last run.
     changed: bool,
     pace: Pace,
+    boots: BootTrials,
+    /// What is told with the next attempt.
+    notes: Vec<String>,
     failed_steps: usize,
     restoration: Restoration,
 }
@@ -186,22 +194,14 @@ impl Drive<'_, '_> {
             if let Some(signal) = self.interrupt.signal() {
                 return Ok(Finish::Interrupted { signal });
             }
-            let then = match next(&schedule, &self.prepared.course, &self.state) {
-                Step::Open { key, settings } => self.open(key, &settings)?,
-                Step::SetUp(cell) => self.set_up(&cell)?,
-                Step::Run(cell) => self.run(&schedule, &cell)?,
-                Step::TearDown { treatment } => self.tear_down(treatment)?,
-                Step::Done => {
-                    self.finish()?;
-                    Then::End(Finish::Complete {
-                        failed_runs: self.prepared.course.failed(),
-                        failed_steps: self.failed_steps,
-                    })
+            let step = next(&schedule, &self.prepared.course, &self.state);
+            let then = match self.take(&schedule, &step) {
+                Err(EngineError::Target(TargetError::Boot(reason))) => self.lost(&step, &reason)?,
+                Err(EngineError::Target(TargetError::Interrupted)) => {
+                    self.session = None;
+                    self.over()
                 }
-                Step::Stopped { failed } => {
-                    self.finish()?;
-                    Then::End(Finish::Stopped { failed })
-                }
+                then => then?,
             };
             if let Then::End(finish) = then {
                 return Ok(finish);
@@ -209,18 +209,76 @@ impl Drive<'_, '_> {
         }
     }
 
-    /// Opens a session and takes the machine.
-    fn open(&mut self, key: BootKey, settings: &[Setting]) -> Result<Then, EngineError> {
+    fn take(&mut self, schedule: &Schedule, step: &Step) -> Result<Then, EngineError> {
+        Ok(match step {
+            Step::Open { key, settings } => self.open(schedule, *key, settings)?,
+            Step::SetUp(cell) => self.set_up(cell)?,
+            Step::Run(cell) => self.run(schedule, cell)?,
+            Step::TearDown { treatment } => self.tear_down(*treatment)?,
+            Step::Done => {
+                self.finish()?;
+                Then::End(Finish::Complete {
+                    failed_runs: self.prepared.course.failed(),
+                    failed_steps: self.failed_steps,
+                })
+            }
+            Step::Stopped { failed } => {
+                self.finish()?;
+                Then::End(Finish::Stopped {
+                    failed: failed.clone(),
+                })
+            }
+        })
+    }
+
+    /// Opens a session and takes the machine. A boot that does not come up is tried again, and
+    /// then its runs have failed and the others go on.
+    fn open(
+        &mut self,
+        schedule: &Schedule,
+        key: BootKey,
+        settings: &[Setting],
+    ) -> Result<Then, EngineError> {
         self.end_session()?;
         self.state = SessionState::default();
+        let tries = self.boots.tries(settings);
+        for attempt in 1..=tries {
+            if self.interrupt.signal().is_some() {
+                return Ok(self.over());
+            }
+            match self.begin(key, settings) {
+                Ok(Some(then)) => return Ok(then),
+                Ok(None) => break,
+                Err(EngineError::Target(TargetError::Boot(reason))) => {
+                    self.session = None;
+                    let what = boot_in_words(settings);
+                    self.note(format!(
+                        "attempt {attempt} of {tries} with {what} failed: {reason}"
+                    ));
+                    if attempt == tries {
+                        return self.boot_failed(schedule, key, settings, reason);
+                    }
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        self.prepared.course.begin_session();
+        self.state.boot = Some(key);
+        self.changed = false;
+        Ok(Then::GoOn)
+    }
+
+    /// Opens a session and takes the machine, once. The end, where that is one.
+    fn begin(&mut self, key: BootKey, settings: &[Setting]) -> Result<Option<Then>, EngineError> {
         // The session that described the machine will do where the machine is wanted as it is.
         let describing = self.prepared.session.take();
         let mut session = match (describing, key) {
             (Some(session), BootKey::AsItIs) => session,
             (describing, _) => {
                 drop(describing);
+                self.progress.opens(settings);
                 match self.open_target(key, settings)? {
-                    Opened::Suspended => return Ok(Then::End(Finish::Suspended)),
+                    Opened::Suspended => return Ok(Some(Then::End(Finish::Suspended))),
                     Opened::Session(session) => {
                         let mut session = Conversation::new(session);
                         session.describe(describe(
@@ -238,12 +296,36 @@ impl Drive<'_, '_> {
         })?;
         self.session = Some(session);
         self.make_known()?;
-        self.prepared.course.begin_session();
-        self.state.boot = Some(key);
-        self.changed = false;
+        if let Some(took) = self.prepared.target.boot_takes() {
+            self.pace.saw_boot(took);
+        }
         self.progress.begun(&self.prepared.record, &put_back);
         for change in &self.prepared.changes {
             self.progress.warning(change);
+        }
+        Ok(None)
+    }
+
+    /// A boot came up in none of its tries: each of its runs that was to be done has failed.
+    fn boot_failed(
+        &mut self,
+        schedule: &Schedule,
+        key: BootKey,
+        settings: &[Setting],
+        reason: String,
+    ) -> Result<Then, EngineError> {
+        let cells = runs_of(schedule, &self.prepared.course, key);
+        if cells.is_empty() {
+            return Err(EngineError::Target(TargetError::Boot(reason)));
+        }
+        self.make_known()?;
+        self.boots.never_came_up(settings);
+        for cell in cells {
+            let begun = self.world.now();
+            let failure = Failure::Boot {
+                reason: reason.clone(),
+            };
+            self.commit(&cell, begun, RunResult::bare(Outcome::Failed(failure)))?;
         }
         Ok(Then::GoOn)
     }
@@ -279,6 +361,41 @@ impl Drive<'_, '_> {
         let sentences = self.prepared.target.end_boots()?;
         self.restoration.put_back.extend(sentences);
         Ok(())
+    }
+
+    /// The machine went away in the middle of a boot. What it did then is attempted again in
+    /// another; a run that takes the machine with it every time has failed.
+    fn lost(&mut self, step: &Step, reason: &str) -> Result<Then, EngineError> {
+        self.session = None;
+        self.state = SessionState::default();
+        let (Step::Run(cell) | Step::SetUp(cell)) = step else {
+            self.note(format!("the machine went away between runs: {reason}"));
+            return if self.boots.is_lost_too_often() {
+                Err(EngineError::Target(TargetError::Boot(reason.to_owned())))
+            } else {
+                Ok(Then::GoOn)
+            };
+        };
+        let begun = self.world.now();
+        let outcome = if cell.attempt < MOST_TRIES {
+            self.note(format!(
+                "the machine went away in the middle of a run: {reason}"
+            ));
+            Outcome::Interrupted
+        } else {
+            Outcome::Failed(Failure::Boot {
+                reason: reason.to_owned(),
+            })
+        };
+        self.commit(cell, begun, RunResult::bare(outcome))?;
+        Ok(Then::GoOn)
+    }
+
+    /// Tells of trouble with a boot, and keeps it with the next attempt.
+    fn note(&mut self, sentence: String) {
+        let sentence = format!("{BOOT_NOTE}{sentence}");
+        self.progress.warning(&sentence);
+        self.notes.push(sentence);
     }
 
     /// Does the step before the first run of a treatment. Where it fails the run has failed.
@@ -405,6 +522,7 @@ impl Drive<'_, '_> {
         mut result: RunResult,
     ) -> Result<(), EngineError> {
         result.notes.append(&mut self.prepared.changes);
+        result.notes.append(&mut self.notes);
         let bits = self.world.random().map_err(EngineError::Random)?;
         let last = self.prepared.course.attempts().last();
         let attempt = Attempt {
@@ -474,7 +592,8 @@ impl Drive<'_, '_> {
         let remaining = remaining(schedule, &self.prepared.course);
         let finished = self.prepared.course.finished();
         let planned = &self.prepared.record.plan.treatments[cell.run.treatment];
-        let left: Option<Duration> = self.pace.left(&remaining);
+        let boots = remaining_boots(schedule, &self.prepared.course, &self.state);
+        let left: Option<Duration> = self.pace.left(&remaining, boots);
         self.progress.run_begins(&RunBegins {
             number: finished + 1,
             of: finished + remaining.values().sum::<u64>(),
@@ -486,6 +605,16 @@ impl Drive<'_, '_> {
             why: cell.why,
             left,
         });
+    }
+}
+
+/// The settings of a boot, for naming it.
+fn boot_in_words(settings: &[Setting]) -> String {
+    let settings: Vec<String> = settings.iter().map(ToString::to_string).collect();
+    if settings.is_empty() {
+        "the machine as it is".to_owned()
+    } else {
+        settings.join(" ")
     }
 }
 

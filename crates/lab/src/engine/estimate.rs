@@ -77,12 +77,13 @@ impl fmt::Display for Rough {
 
 /// The estimate before anything ran: for each treatment how many runs there are, and what the
 /// workload was asked for. A workload that has a `duration` takes that long, one that has a
-/// `timeout` no longer; `settle` comes before each run.
+/// `timeout` no longer; `settle` comes before each run, and `boots` is for all boots together.
 pub(super) fn beforehand<'p>(
     runs: impl IntoIterator<Item = (u64, &'p Parameters)>,
     settle: Duration,
+    boots: Duration,
 ) -> Estimate {
-    let mut total = Duration::ZERO;
+    let mut total = boots;
     let mut count = 0;
     let mut is_limit = false;
     let mut is_unknown = false;
@@ -115,6 +116,7 @@ pub(super) fn beforehand<'p>(
 pub(super) struct Pace {
     treatments: BTreeMap<usize, Taken>,
     all: Taken,
+    boots: Taken,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -156,9 +158,14 @@ impl Pace {
         self.all.add(took);
     }
 
-    /// How long so many runs of each treatment will take; a treatment that was not seen yet
-    /// takes as long as the others on average. Nothing before any was seen.
-    pub(super) fn left(&self, remaining: &BTreeMap<usize, u64>) -> Option<Duration> {
+    /// A boot took this long.
+    pub(super) fn saw_boot(&mut self, took: Duration) {
+        self.boots.add(took);
+    }
+
+    /// How long so many runs of each treatment and so many boots will take; a treatment that was
+    /// not seen yet takes as long as the others on average. Nothing before any was seen.
+    pub(super) fn left(&self, remaining: &BTreeMap<usize, u64>, boots: u64) -> Option<Duration> {
         let usual = self.all.mean()?;
         let one = |treatment| {
             self.treatments
@@ -170,8 +177,13 @@ impl Pace {
             remaining
                 .iter()
                 .map(|(treatment, &runs)| times(one(treatment), runs))
-                .fold(Duration::ZERO, Duration::saturating_add),
+                .fold(self.boots_take(boots), Duration::saturating_add),
         )
+    }
+
+    /// How long so many boots take, as far as any was seen.
+    pub(super) fn boots_take(&self, boots: u64) -> Duration {
+        times(self.boots.mean().unwrap_or_default(), boots)
     }
 }
 
@@ -196,16 +208,16 @@ mod tests {
         let settle = Duration::from_millis(200);
         let short = with("duration", 3);
         assert_eq!(
-            beforehand([(10, &short), (5, &short)], settle),
-            Estimate::About(Duration::from_secs(48))
+            beforehand([(10, &short), (5, &short)], settle, Duration::from_secs(12)),
+            Estimate::About(Duration::from_secs(60))
         );
         let limited = with("timeout", 60);
-        let estimate = beforehand([(1441, &limited)], Duration::ZERO);
+        let estimate = beforehand([(1441, &limited)], Duration::ZERO, Duration::ZERO);
         assert_eq!(estimate, Estimate::AtMost(Duration::from_secs(86_460)));
         assert!(estimate.exceeds_a_day());
         assert_eq!(estimate.to_string(), "at most 1 d 0 h");
         let nothing = Parameters::new();
-        let estimate = beforehand([(1, &limited), (7, &nothing)], settle);
+        let estimate = beforehand([(1, &limited), (7, &nothing)], settle, Duration::ZERO);
         assert_eq!(estimate, Estimate::Unknown { runs: 8 });
         assert!(!estimate.exceeds_a_day());
     }
@@ -213,7 +225,7 @@ mod tests {
     #[test]
     fn absurd_numbers_are_long_and_no_panic() {
         let long = with("duration", u64::MAX);
-        let estimate = beforehand([(u64::MAX, &long)], Duration::MAX);
+        let estimate = beforehand([(u64::MAX, &long)], Duration::MAX, Duration::MAX);
         assert!(estimate.exceeds_a_day());
         assert!(!estimate.to_string().is_empty());
     }
@@ -222,9 +234,14 @@ mod tests {
     fn a_treatment_not_seen_yet_takes_as_long_as_the_others() {
         let mut pace = Pace::default();
         let remaining = BTreeMap::from([(0, 2), (1, 1), (2, 3)]);
-        assert_eq!(pace.left(&remaining), None);
+        assert_eq!(pace.left(&remaining, 0), None);
         pace.saw(0, Duration::from_secs(1));
         pace.saw(1, Duration::from_secs(3));
-        assert_eq!(pace.left(&remaining), Some(Duration::from_secs(2 + 3 + 6)));
+        let runs = Duration::from_secs(2 + 3 + 6);
+        assert_eq!(pace.left(&remaining, 5), Some(runs));
+        pace.saw_boot(Duration::from_secs(4));
+        pace.saw_boot(Duration::from_secs(6));
+        let boots = Duration::from_secs(2 * 5);
+        assert_eq!(pace.left(&remaining, 2), Some(runs + boots));
     }
 }

@@ -4,6 +4,7 @@
 //! (`--check`, the estimate) and dropped with nothing done; [`Prepared::drive`] takes the machine
 //! and carries the experiment out.
 
+mod boot_trials;
 mod cells;
 mod conversation;
 pub mod course;

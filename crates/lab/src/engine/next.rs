@@ -230,6 +230,59 @@ pub fn remaining(schedule: &Schedule, course: &Course) -> BTreeMap<usize, u64> {
     runs
 }
 
+/// How many boots are still to come after the one under way, as far as it is known.
+pub fn remaining_boots(schedule: &Schedule, course: &Course, session: &SessionState) -> u64 {
+    let is_ordinary = schedule.plan.boot_factors.is_empty() && schedule.held.is_empty();
+    if is_ordinary || !schedule.reboots {
+        return 0;
+    }
+    let boots_of = |block: usize| {
+        let boots = schedule.plan.block(block).boots.into_iter();
+        boots.filter(move |boot| {
+            let key = BootKey::of(boot, block, schedule);
+            session.boot != Some(key) && boot.runs.iter().any(|run| to_do(course, boot, run))
+        })
+    };
+    let mut untouched_blocks = 0;
+    let mut boots = 0;
+    let mut last = None;
+    let mut walk = Walk::new(schedule, course);
+    loop {
+        untouched_blocks += walk.skip_untouched();
+        let Some(visit) = walk.next() else { break };
+        last = Some(visit.block);
+        if !visit.finished {
+            boots += boots_of(visit.block).count() as u64;
+        }
+    }
+    // Every block has the same boots, in an order of its own.
+    let in_each = schedule.plan.block(last.unwrap_or(0)).boots.len() as u64;
+    // The first boot of a block is under way before any of the block was attempted.
+    let is_untouched = |block| !course.has_begun(block);
+    let under_way = match session.boot {
+        Some(BootKey::Own { block, .. }) if is_untouched(block) => 1,
+        _ => 0,
+    };
+    (boots + untouched_blocks * in_each).saturating_sub(under_way)
+}
+
+/// The measured runs of a boot that are still to be done.
+pub(super) fn runs_of(schedule: &Schedule, course: &Course, key: BootKey) -> Vec<Cell> {
+    let BootKey::Own { block, boot } = key else {
+        return Vec::new();
+    };
+    let block = schedule.plan.block(block);
+    let found = block.boots.iter().find(|found| found.index == boot);
+    let runs = found.into_iter().flat_map(|boot| &boot.runs);
+    runs.filter(|run| run.warmup.is_none() && !course.is_finished(&run.id))
+        .map(|run| Cell {
+            attempt: course.attempts_at(&run.id) + 1,
+            why: Why::Planned,
+            run: run.clone(),
+        })
+        .collect()
+}
+
 /// The step that precedes the end of a session, while there is one to be taken.
 fn tear_down(session: &SessionState) -> Option<Step> {
     session

@@ -15,7 +15,7 @@ use super::conversation::Conversation;
 use super::course::Course;
 use super::error::EngineError;
 use super::estimate::{self, Estimate, Pace};
-use super::next::{Schedule, needs_boots, remaining};
+use super::next::{Schedule, SessionState, needs_boots, remaining, remaining_boots};
 use super::specify;
 use super::world::World;
 use crate::store::Store;
@@ -153,7 +153,13 @@ impl Prepared<'_> {
             Some(_) => estimate.at_most(),
             None => estimate,
         };
-        if let Some(left) = Pace::of(self.course.attempts()).left(&remaining) {
+        let mut pace = Pace::of(self.course.attempts());
+        if let Some(took) = self.target.boot_takes() {
+            pace.saw_boot(took);
+        }
+        let schedule = self.schedule();
+        let boots = remaining_boots(&schedule, &self.course, &SessionState::default());
+        if let Some(left) = pace.left(&remaining, boots) {
             return Ok(bounded(Estimate::About(left)));
         }
         let mut runs = Vec::new();
@@ -164,17 +170,21 @@ impl Prepared<'_> {
         Ok(bounded(estimate::beforehand(
             runs.iter().map(|(count, parameters)| (*count, parameters)),
             experiment.design.settle.before_run(true),
+            pace.boots_take(boots),
         )))
     }
 
     fn remaining(&self) -> BTreeMap<usize, u64> {
-        let schedule = Schedule::of(
+        remaining(&self.schedule(), &self.course)
+    }
+
+    fn schedule(&self) -> Schedule<'_> {
+        Schedule::of(
             &self.record.experiment,
             &self.record.plan,
             self.target.reboots(),
             &|_| false,
-        );
-        remaining(&schedule, &self.course)
+        )
     }
 }
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 use knobstat_data::Record;
 use knobstat_data::messages::Restoration;
 use knobstat_data::observation::Attempt;
-use knobstat_data::words::Treatment;
+use knobstat_data::words::{Setting, Treatment};
 
 use super::next::Why;
 
@@ -16,6 +16,11 @@ pub trait Progress {
     /// The machine is taken; what was found left behind was put back.
     fn begun(&mut self, record: &Record, put_back: &[String]) {
         let _ = (record, put_back);
+    }
+
+    /// A session is about to be opened, on a boot with these settings: that may take a while.
+    fn opens(&mut self, settings: &[Setting]) {
+        let _ = settings;
     }
 
     /// A run is about to begin.

@@ -6,4 +6,4 @@ mod vm;
 
 pub use local::{Agent, LocalTarget, Reboots, Watch};
 pub use model::ModelTarget;
-pub use vm::{Parts, VmError, VmTarget};
+pub use vm::{Parts, VmError, VmOnPaper, VmTarget};

@@ -39,6 +39,8 @@ pub struct FakeMachine {
     pub restoration: Restoration,
     /// The kernel that it says it has.
     pub kernel: Option<String>,
+    /// Boots that do not come up, by their settings, each once for every entry.
+    pub failing_boots: Vec<String>,
     /// Called at every run, before it is executed.
     pub at_run: Option<Box<dyn FnMut(usize)>>,
     settings: BTreeMap<String, Level>,
@@ -55,6 +57,8 @@ pub enum Act {
     Result(Box<RunResult>),
     /// The other side goes away.
     Gone,
+    /// The machine goes away with all that it was.
+    Lost,
 }
 
 /// A target that opens sessions on a fake machine.
@@ -85,6 +89,12 @@ impl Target for FakeTarget {
         let mut machine = self.machine.borrow_mut();
         let settings: Vec<String> = boot.iter().map(ToString::to_string).collect();
         machine.log.push(format!("open {}", settings.join(" ")));
+        let settings = settings.join(" ");
+        let failing = machine.failing_boots.iter();
+        if let Some(position) = failing.clone().position(|failing| *failing == settings) {
+            machine.failing_boots.remove(position);
+            return Err(TargetError::Boot("it hung at the logo".to_owned()));
+        }
         if self.reboots && !boot.is_empty() {
             return Ok(Opened::Suspended);
         }
@@ -193,6 +203,10 @@ impl FakeSession {
             Some(Act::Gone) => {
                 machine.is_gone = true;
                 return Err(TargetError::Gone { cause: None });
+            }
+            Some(Act::Lost) => {
+                machine.is_gone = true;
+                return Err(TargetError::Boot("the guest ended".to_owned()));
             }
         }
         if result.outcome == Outcome::Interrupted {

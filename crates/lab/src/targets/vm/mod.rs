@@ -5,6 +5,7 @@
 //! puts everything back.
 
 mod boots;
+mod on_paper;
 mod session;
 
 use std::ffi::OsString;
@@ -26,6 +27,7 @@ use crate::target::{Opened, Target, TargetError};
 
 use boots::Boot;
 pub use boots::{Boots, BootsError};
+pub use on_paper::VmOnPaper;
 use session::{Asked, VmSession};
 
 /// The guest that is booted where no settings are asked for: tries with the first levels.
@@ -163,7 +165,8 @@ impl<W: Watch + 'static> VmTarget<W> {
     }
 
     fn boot(&mut self, settings: &[Setting]) -> Result<VmSession<W>, TargetError> {
-        let settings: Vec<Setting> = self.fixed.iter().chain(settings).cloned().collect();
+        let held = self.fixed.iter().filter(|held| !settings.contains(held));
+        let settings: Vec<Setting> = held.chain(settings).cloned().collect();
         let boot = self
             .boots
             .of(&settings)

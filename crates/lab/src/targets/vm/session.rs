@@ -121,6 +121,7 @@ impl<W: Watch> VmSession<W> {
             machine.time.word(),
             machine.accelerator.word()
         );
+        description.machine.host = Some("a guest".to_owned());
         description.machine.guest = Some(GuestMachine {
             time: machine.time,
             accelerator: machine.accelerator,
