@@ -254,3 +254,14 @@ fn what_a_model_cannot_run_fails_with_a_reason() {
         Outcome::Failed(Failure::Workload { .. })
     ));
 }
+
+#[test]
+fn a_model_lacks_a_schedule_that_gives_times_up() {
+    let machine = MachineFile::parse(OPTERON_TG3, "a machine").unwrap();
+    let lack = |truth| {
+        let parameters = [("catch_up".to_owned(), Value::Boolean(truth))].into();
+        crate::workloads::lacks(&machine, "udp", &parameters)
+    };
+    assert!(lack(true).is_none());
+    assert_eq!(lack(false).map(|lack| lack.parameter), Some("catch_up"));
+}

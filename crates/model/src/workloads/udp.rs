@@ -69,6 +69,13 @@ pub(super) fn lacks(machine: &MachineFile, parameters: &Parameters) -> Option<La
             "leave `flows` out",
         );
     }
+    if parameters.get("catch_up") == Some(&Value::Boolean(false)) {
+        return lack(
+            "catch_up",
+            "a model's schedule makes up for missed times".to_owned(),
+            "leave `catch_up` out",
+        );
+    }
     let load = match Asked(parameters).load(1.0) {
         Ok(load) => load,
         Err(reason) => return lack("rate", reason, "see the documentation of `rate`"),

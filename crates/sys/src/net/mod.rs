@@ -36,7 +36,7 @@ pub use ring_sender::{RingSender, try_io_uring};
 pub use segmentation::{LARGEST_BUFFER, MOST_SEGMENTS, accept_uncut, cut_datagrams_to};
 pub use send_batch::SendBatch;
 pub use socket::{
-    SocketMemory, memory, request_receive_buffer, route_mtu, set_differentiated_services,
+    SocketMemory, memory, request_receive_buffer, route_mtu, send, set_differentiated_services,
     stamp_arrivals,
 };
 pub use transmit_ring::{COPIED_PAYLOAD, TransmitRing};

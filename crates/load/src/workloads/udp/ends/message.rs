@@ -285,8 +285,6 @@ mod tests {
             random ^= random >> 27;
             random.wrapping_mul(0x2545_f491_4f6c_dd1d)
         };
-        let mut sound = Vec::new();
-        write(&mut sound, &hello()).unwrap();
         let start = Message::Start(Start {
             proof: Some([1; 32]),
             direction: Direction::Reverse,
@@ -303,15 +301,38 @@ mod tests {
             delays: true,
             interval_milliseconds: None,
         });
-        let mut other = Vec::new();
-        write(&mut other, &start).unwrap();
+        let done = Message::Done(Box::new(Sending {
+            by_flow: vec![3, 4],
+            seconds: 0.5,
+            end: End {
+                cpu: Some(1),
+                cpu_nanoseconds: 1e9,
+                wall_nanoseconds: 2e9,
+            },
+            refusals: 0,
+            send_buffer_errors: None,
+            pacer: None,
+            pacing_clock: None,
+            mtu_bytes: 1500,
+            is_ipv4: true,
+            energy: EnergyFigures(Err("no counter".to_owned())),
+            stopwatch: "tsc".to_owned(),
+            stopwatch_caveat: None,
+            stopwatch_granularity_nanoseconds: 1.0,
+        }));
+        let accepted = Message::Accepted {
+            cookie: [9; 16],
+            ports: vec![1, 2],
+            granted_buffer: 1 << 20,
+        };
+        let sound = [hello(), start, done, accepted].map(|message| {
+            let mut bytes = Vec::new();
+            write(&mut bytes, &message).unwrap();
+            bytes
+        });
         let mut understood = 0;
         for _ in 0..rounds {
-            let mut bytes = if next() % 2 == 0 {
-                sound.clone()
-            } else {
-                other.clone()
-            };
+            let mut bytes = sound[(next() % sound.len() as u64) as usize].clone();
             for _ in 0..1 + next() % 3 {
                 let place = (next() % bytes.len() as u64) as usize;
                 match next() % 3 {

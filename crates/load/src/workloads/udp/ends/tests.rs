@@ -294,6 +294,44 @@ fn a_receiver_answers_from_the_address_that_it_was_asked_at() {
 }
 
 #[test]
+fn the_workload_has_its_receiver_at_another_host() {
+    let Some((one, other)) = two_hosts() else {
+        return;
+    };
+    let (at, _events) = other
+        .within(|| Ok(serving_at("192.0.2.2:0", 1, None)))
+        .unwrap();
+    let receiver = Value::Table([("receiver".to_owned(), Value::Text(at.to_string()))].into());
+    let mut parameters = request(at, 1472, 100).parameters;
+    parameters.insert("endpoints".to_owned(), receiver);
+    let result = one
+        .within(|| crate::workloads::udp::work(&parameters).map_err(std::io::Error::other))
+        .unwrap();
+    assert_eq!(result["packets"]["received"], 100);
+    assert_eq!(result["route"]["mtu_bytes"], 1500);
+    assert_eq!(result["ends_apart"], true);
+}
+
+#[test]
+fn the_address_that_proved_itself_gets_what_comes_back_and_no_other() {
+    let Some((one, other)) = two_hosts() else {
+        return;
+    };
+    let (at, _events) = other
+        .within(|| Ok(serving_at("0.0.0.0:0", 1, None)))
+        .unwrap();
+    let asked = SocketAddr::new("192.0.2.3".parse().unwrap(), at.port());
+    let ends = one
+        .within(|| {
+            let asked = request(asked, 1200, 100);
+            send(&asked, Direction::Reverse, &|_| {}).map_err(std::io::Error::other)
+        })
+        .unwrap();
+    // This end's sockets are connected to that address: what came from another would be lost.
+    assert_eq!((ends.sent, ends.received), (100, 100));
+}
+
+#[test]
 fn an_address_of_the_link_alone_is_reached_by_its_scope() {
     let Some((one, other)) = two_hosts() else {
         return;

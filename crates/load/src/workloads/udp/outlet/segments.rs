@@ -2,7 +2,7 @@
 
 use std::net::UdpSocket;
 
-use knobstat_sys::net::cut_datagrams_to;
+use knobstat_sys::net::{cut_datagrams_to, send};
 
 use super::{Outlet, OutletError, persist};
 use crate::workloads::udp::wire::Contents;
@@ -50,7 +50,7 @@ impl Outlet for Segments {
             self.contents.write(payload, first + index as u64);
         }
         persist(self.size, "gso", &mut self.refusals, || {
-            self.socket.send(buffer)
+            send(&self.socket, buffer)
         })?;
         Ok(())
     }

@@ -2,6 +2,8 @@
 
 use std::net::UdpSocket;
 
+use knobstat_sys::net::send;
+
 use super::{Outlet, OutletError, persist};
 use crate::workloads::udp::wire::Contents;
 
@@ -32,7 +34,7 @@ impl Outlet for Single {
         for number in first..first + count as u64 {
             self.contents.write(&mut self.payload, number);
             persist(self.payload.len(), "send", &mut self.refusals, || {
-                self.socket.send(&self.payload)
+                send(&self.socket, &self.payload)
             })?;
         }
         Ok(())
