@@ -12,7 +12,8 @@ use knobstat_data::messages::{
 use knobstat_data::observation::{Failure, Outcome, RunResult, Taint};
 use knobstat_data::words::Setting;
 use knobstat_knobs::boot_entry::{Boots, Ordered, Standing};
-use knobstat_knobs::{Knobs, Options, StateDirectory, System};
+use knobstat_knobs::{Knobs, Options, Refused, StateDirectory, System};
+use knobstat_load::evidence::control_group::Groups;
 use knobstat_load::run::{Executor, SpawnSettings, StepError};
 use knobstat_sys::clock::Stopwatch;
 use knobstat_sys::root::Root;
@@ -137,6 +138,11 @@ impl Session {
         let knobs = self.knobs.as_mut().ok_or_else(not_begun)?;
         let mut executor = Executor::new(&self.root, &begin.experiment, stopwatch)
             .map_err(|error| refusal(RefusalKind::Step, &error.to_string(), "try again"))?;
+        // A group is made in a file system of the kernel: a change of this machine like any other.
+        executor.use_groups(match Refused::from_environment() {
+            Refused(true) => Groups::none("KNOBSTAT_NO_KNOBS refuses to make a control group"),
+            Refused(false) => Groups::of_this_machine(),
+        });
         knobs.set_overwrite_others(begin.overwrite_others);
         let put_back = knobs
             .begin(&begin.experiment)

@@ -16,6 +16,9 @@ const PROCESSES: &str = "cgroup.procs";
 /// What the names of guardians' groups begin with; the process's number follows.
 const PREFIX: &str = "knobstat-guardian-";
 
+/// What the names of the groups of runs begin with, which a killed agent leaves behind.
+const RUNS: &str = "knobstat-run-";
+
 /// The hierarchy of this machine.
 pub fn hierarchy() -> &'static Path {
     Path::new(HIERARCHY)
@@ -53,14 +56,16 @@ pub fn leave(hierarchy: &Path, process: u32) -> io::Result<()> {
     fs::remove_dir(group)
 }
 
-/// Removes the groups of guardians that have ended. The kernel refuses to remove one that still
+/// Removes the groups of guardians and of runs that have ended. The kernel refuses to remove one that still
 /// holds a process.
 pub fn remove_empty(hierarchy: &Path) {
     let Ok(entries) = fs::read_dir(hierarchy) else {
         return;
     };
     for entry in entries.flatten() {
-        if entry.file_name().to_string_lossy().starts_with(PREFIX) {
+        let name = entry.file_name();
+        let name = name.to_string_lossy();
+        if [PREFIX, RUNS].iter().any(|prefix| name.starts_with(prefix)) {
             let _ = fs::remove_dir(entry.path());
         }
     }

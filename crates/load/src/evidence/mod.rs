@@ -7,6 +7,7 @@
 mod capture;
 pub mod clocks;
 pub mod companions;
+pub mod control_group;
 mod counters;
 mod energy;
 mod frequency;

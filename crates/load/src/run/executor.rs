@@ -27,6 +27,7 @@ use super::surroundings::Surroundings;
 use super::survivors::Household;
 use crate::evidence::clocks::Steps;
 use crate::evidence::companions::Companions;
+use crate::evidence::control_group::Groups;
 use crate::evidence::leader::Leader;
 use crate::evidence::{Samplers, Thermometer};
 use crate::launch::{Launch, Output, Stream};
@@ -68,6 +69,7 @@ pub struct Executor {
     pub(super) samplers: Samplers,
     pub(super) leader: Leader,
     pub(super) resident: Resident,
+    pub(super) groups: Groups,
     /// Whether what only the beginning needed was let go of.
     is_lean: bool,
     pub(super) thermometer: Thermometer,
@@ -102,6 +104,7 @@ impl Executor {
             leader: Leader::new(),
             resident: Resident::of_self(),
             is_lean: false,
+            groups: Groups::none("control groups for runs were not asked for"),
             thermometer: Thermometer::find(root),
             steps: Steps::new(),
             hz: configured_hz(&Root::real()),
@@ -113,6 +116,11 @@ impl Executor {
     pub fn with_itself(mut self, program: impl Into<PathBuf>) -> Self {
         self.surroundings.itself = program.into();
         self
+    }
+
+    /// Starts every run in a control group of its own, where that can be.
+    pub fn use_groups(&mut self, groups: Groups) {
+        self.groups = groups;
     }
 
     /// Watches the harness's other processes during every run: what each is to it, and its
@@ -237,6 +245,7 @@ impl Executor {
             verify,
             before_prepare,
             streams: None,
+            group: None,
             environment_size: 0,
         });
         if !std::mem::replace(&mut self.is_lean, true) {

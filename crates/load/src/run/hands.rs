@@ -1,6 +1,6 @@
 //! What the bracket orders, done on this machine.
 
-use std::os::fd::BorrowedFd;
+use std::os::fd::{AsFd, BorrowedFd};
 use std::time::Duration;
 
 use knobstat_data::messages::RunSpec;
@@ -18,6 +18,7 @@ use super::settle::{COOLING_LIMIT, Settled, settle};
 use super::streams::Streams;
 use super::survivors::Household;
 use super::timed::{HowTimed, Measured, Timed, Watch, time};
+use crate::evidence::control_group::Group;
 use crate::evidence::{clocks, evidence, harness, usage};
 use crate::launch::{Command, Launch};
 use crate::workloads::{Ended, Workload, built_in};
@@ -34,6 +35,8 @@ pub(super) struct OnThisMachine<'a, V> {
     pub(super) before_prepare: Household,
     /// Of the timed command, once it was started.
     pub(super) streams: Option<Streams>,
+    /// The control group of the timed command, once it was made.
+    pub(super) group: Option<Group>,
     /// The bytes of its environment.
     pub(super) environment_size: usize,
 }
@@ -114,6 +117,12 @@ impl<V> OnThisMachine<'_, V> {
             &place.directory,
             place.user.as_ref(),
         )?;
+        let mut group = self.executor.groups.make();
+        let group_directory = group
+            .as_ref()
+            .map(|group| group.as_fd().try_clone_to_owned())
+            .transpose()
+            .map_err(|error| format!("the run's control group cannot be held: {error}"))?;
         let cpus = self.spawn.cpus.as_ref().or(self.launch.cpus.as_ref());
         let settings = Settings {
             streams: streams.descriptors(),
@@ -123,6 +132,7 @@ impl<V> OnThisMachine<'_, V> {
                 Priority::Fifo(priority) => Scheduling::Fifo(priority),
             }),
             no_address_randomization: self.spawn.no_aslr,
+            control_group: group_directory.as_ref().map(AsFd::as_fd),
             ..place.settings()
         };
         let mut prepared =
@@ -137,10 +147,12 @@ impl<V> OnThisMachine<'_, V> {
             samplers: &mut self.executor.samplers,
             leader: &mut self.executor.leader,
             resident: &self.executor.resident,
+            group: group.as_mut(),
         };
         let mut timed = time(watch, &mut prepared, self.interrupts, self.launch.timeout);
         timed.notes.extend(household.end_newcomers());
         drop(prepared);
+        self.group = group;
         self.streams = Some(streams);
         self.environment_size = place.environment.size();
         Ok(timed)
@@ -225,6 +237,7 @@ impl<V> OnThisMachine<'_, V> {
             Unit::BYTES,
             Ok(self.environment_size as f64),
         ));
+        found.extend(executor.groups.decode(self.group.as_ref()));
         found.extend(self.streams.iter().flat_map(Streams::evidence));
         found.extend(executor.samplers.decode());
         found

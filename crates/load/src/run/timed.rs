@@ -11,6 +11,7 @@ use knobstat_sys::topology::current_cpu;
 
 use super::process::{Woken, end_group, sleep_until_end};
 use crate::evidence::clocks::Sighting;
+use crate::evidence::control_group::Group;
 use crate::evidence::harness::{Own, Seen};
 use crate::evidence::leader::Leader;
 use crate::evidence::{Moment, Samplers};
@@ -74,6 +75,7 @@ pub(super) struct Watch<'a> {
     pub(super) samplers: &'a mut Samplers,
     pub(super) leader: &'a mut Leader,
     pub(super) resident: &'a Resident,
+    pub(super) group: Option<&'a mut Group>,
 }
 
 /// Times one process. Between the two readings of the stopwatch the harness starts the process
@@ -89,13 +91,18 @@ pub(super) fn time(
         samplers,
         leader,
         resident,
+        mut group,
     } = watch;
     let taking = stopwatch.read();
     samplers.capture(Moment::Before);
     resident.set_peak_back();
     // Taking the evidence has filled the caches with something else.
-    prepared.rehearse();
+    // What fails now fails again at the start, which tells.
+    let _ = prepared.rehearse();
     samplers.rehearsed();
+    if let Some(group) = &mut group {
+        group.capture_before();
+    }
     let cpu = current_cpu();
     let before = Own::now();
     let first = Sighting::now(stopwatch);
@@ -126,6 +133,9 @@ pub(super) fn time(
     let inherited_peak = resident.peak().unwrap_or(after.usage.peak_resident);
     let exited = child.wait();
     samplers.capture(Moment::After);
+    if let Some(group) = &mut group {
+        group.capture_after();
+    }
     let taken = stopwatch.read();
 
     let Exited { status, usage } = match exited {

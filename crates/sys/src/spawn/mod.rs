@@ -10,6 +10,7 @@ mod child;
 mod children;
 mod failure;
 mod find;
+mod into_group;
 mod nothing;
 mod prepared;
 mod stack;

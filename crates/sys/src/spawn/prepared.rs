@@ -3,7 +3,7 @@
 use std::ffi::{CString, NulError, OsString};
 use std::io;
 use std::marker::PhantomData;
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
 use std::os::unix::ffi::OsStringExt;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicI32, AtomicU32, Ordering};
@@ -12,6 +12,7 @@ use thiserror::Error;
 
 use super::child::{self, KERNEL_SIGNAL_SET, NO_FAILURE, Plan, REAL, WITHOUT_PROGRAM};
 use super::failure::{SpawnError, Step};
+use super::into_group::{Birth, clone_into};
 use super::nothing;
 use super::stack::ChildStack;
 use super::wait::{Exited, wait};
@@ -50,6 +51,8 @@ pub struct Settings<'a> {
     pub no_address_randomization: bool,
     /// Whose rights it has.
     pub credentials: Option<Credentials>,
+    /// The directory of the control group (version 2) that it is started in.
+    pub control_group: Option<BorrowedFd<'a>>,
 }
 
 /// How the scheduler treats a process.
@@ -99,6 +102,7 @@ pub enum EnvironmentError {
 pub struct Prepared<'a> {
     plan: Box<Plan>,
     stack: ChildStack,
+    control_group: Option<RawFd>,
     /// Whether this process may be dumped, and so may look at its own /proc files.
     dumpable: bool,
     /// What the plan's pointers lead to; never touched.
@@ -158,6 +162,7 @@ impl<'a> Prepared<'a> {
         Ok(Self {
             plan: Box::new(plan),
             stack: ChildStack::new()?,
+            control_group: settings.control_group.map(|group| group.as_raw_fd()),
             dumpable: is_dumpable(),
             _strings: strings,
             _streams: PhantomData,
@@ -199,18 +204,24 @@ impl<'a> Prepared<'a> {
     /// Starts it with a program that ends at once in place of the real one, and waits for its end.
     /// Whatever a start and an end need is then in the caches, so that how long they take does not
     /// depend on what this process did before. A step that fails fails again in
-    /// [`Prepared::start`], which tells.
-    pub fn rehearse(&mut self) {
+    /// [`Prepared::start`].
+    ///
+    /// # Errors
+    /// As [`Prepared::start`].
+    pub fn rehearse(&mut self) -> Result<(), SpawnError> {
         let program = nothing::descriptor().unwrap_or(WITHOUT_PROGRAM);
         self.plan.rehearsal.store(program, Ordering::Relaxed);
-        if let Ok(child) = self.start() {
-            // However it ended, it is over.
-            let _ = child.wait();
-        }
+        let started = self.start();
         self.plan.rehearsal.store(REAL, Ordering::Relaxed);
+        // However it ends, it is over then.
+        let _ = started?.wait();
+        Ok(())
     }
 
     fn clone_child(&mut self) -> io::Result<Child> {
+        if let Some(group) = self.control_group {
+            return self.clone_child_into(Some(group));
+        }
         let flags = libc::CLONE_VM | libc::CLONE_VFORK | libc::CLONE_PIDFD | libc::SIGCHLD;
         let argument = std::ptr::from_ref::<Plan>(&self.plan).cast_mut().cast();
         let mut pidfd: libc::c_int = -1;
@@ -230,13 +241,31 @@ impl<'a> Prepared<'a> {
         if pid < 0 {
             return Err(io::Error::last_os_error());
         }
+        Ok(Self::child(pid, pidfd))
+    }
+
+    fn clone_child_into(&mut self, group: Option<RawFd>) -> io::Result<Child> {
+        let birth = Birth {
+            entry: child::main,
+            argument: std::ptr::from_ref::<Plan>(&self.plan).cast_mut().cast(),
+            stack: self.stack.usable(),
+            group,
+        };
+        let mut pidfd: libc::c_int = -1;
+        // SAFETY: as in `clone_child`: `self` owns the plan and the stack and stands still until
+        // the child has executed or exited, and all signals are blocked.
+        let pid = unsafe { clone_into(&birth, &mut pidfd) }?;
+        Ok(Self::child(pid, pidfd))
+    }
+
+    fn child(pid: libc::pid_t, pidfd: RawFd) -> Child {
         // SAFETY: the kernel made the descriptor for us (closed on exec) and nobody else has it.
         let pidfd = unsafe { OwnedFd::from_raw_fd(pidfd) };
-        Ok(Child {
+        Child {
             pid,
             pidfd,
             reaped: false,
-        })
+        }
     }
 }
 
@@ -322,4 +351,45 @@ pub(crate) fn is_dumpable() -> bool {
 pub(crate) fn set_dumpable() {
     // SAFETY: sets a flag of this process.
     unsafe { libc::prctl(libc::PR_SET_DUMPABLE, 1, 0, 0, 0) };
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::spawn::Status;
+
+    #[test]
+    fn a_child_can_be_born_by_the_other_call() {
+        let program = Program {
+            executable: PathBuf::from("/bin/sh"),
+            arguments: ["sh", "-c", "exit 5"].map(OsString::from).into(),
+            environment: Vec::new(),
+        };
+        let mut prepared = Prepared::new(program, Settings::default()).unwrap();
+        for _ in 0..3 {
+            let before = block_all_signals();
+            let child = prepared.clone_child_into(None);
+            restore_signals(before);
+            assert_eq!(child.unwrap().wait().unwrap().status, Status::Code(5));
+        }
+    }
+
+    #[test]
+    fn what_is_no_control_group_is_an_error_of_the_start() {
+        let directory = std::fs::File::open("/").unwrap();
+        let settings = Settings {
+            control_group: Some(directory.as_fd()),
+            ..Settings::default()
+        };
+        let program = Program {
+            executable: PathBuf::from("/bin/true"),
+            arguments: vec![OsString::from("true")],
+            environment: Vec::new(),
+        };
+        let error = Prepared::new(program, settings)
+            .unwrap()
+            .start()
+            .unwrap_err();
+        assert_eq!(error.step, Step::Clone);
+    }
 }

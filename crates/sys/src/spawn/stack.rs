@@ -33,6 +33,13 @@ impl ChildStack {
         Ok(stack)
     }
 
+    /// Its lower end and its length, the guard left out.
+    pub(super) fn usable(&self) -> (*mut libc::c_void, usize) {
+        // SAFETY: the guard lies within the mapping.
+        let start = unsafe { self.0.as_ptr().byte_add(GUARD) };
+        (start, SIZE - GUARD)
+    }
+
     /// Its upper end, aligned as both architectures want it, where a stack begins.
     pub(super) fn top(&self) -> *mut libc::c_void {
         // SAFETY: one past the end of the mapping, which is page-aligned.

@@ -128,18 +128,18 @@ fn a_rehearsal_does_not_execute_the_program_and_leaves_nothing() {
     let mut settings = settings();
     settings.streams[1] = Some(sink.as_fd());
     let mut prepared = Prepared::new(sh("echo once"), settings).unwrap();
-    prepared.rehearse();
+    prepared.rehearse().unwrap();
     assert_eq!(sink.metadata().unwrap().len(), 0);
     let exited = prepared.start().unwrap().wait().unwrap();
     assert_eq!(exited.status, Status::Code(0));
     assert_eq!(sink.metadata().unwrap().len(), 5);
-    // One that cannot be started is told by the start alone.
+    // That there is no such program shows only at the start.
     let missing = Program {
         executable: PathBuf::from("/no/such/program"),
         ..sh("")
     };
     let mut prepared = Prepared::new(missing, Settings::default()).unwrap();
-    prepared.rehearse();
+    prepared.rehearse().unwrap();
     assert_eq!(prepared.start().unwrap_err().step, Step::Execute);
 }
 
