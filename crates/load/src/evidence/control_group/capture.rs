@@ -98,8 +98,14 @@ struct Text {
 impl Account {
     fn open(path: PathBuf) -> Self {
         Self {
-            file: File::open(&path)
-                .map_err(|error| format!("{} cannot be read: {error}", path.display())),
+            file: File::open(&path).map_err(|error| match error.kind() {
+                io::ErrorKind::NotFound => format!(
+                    "the group has no {}: its controller is not enabled here \
+                     (cgroup.subtree_control), or the kernel does not have it",
+                    path.file_name().unwrap_or_default().display()
+                ),
+                _ => format!("{} cannot be read: {error}", path.display()),
+            }),
             before: Text::new(),
             after: Text::new(),
         }
