@@ -31,7 +31,7 @@ pub struct Session {
     executor: Option<Executor>,
     /// Every setting that was applied, as it was asked for last.
     applied: Vec<Setting>,
-    /// The settings that the experiment wants and that can be had here.
+    /// The settings that the experiment wants and that can be had here without a reboot.
     wanted: Vec<Setting>,
     /// What was seen of them, to be told with the next run.
     effects: Vec<Evidence>,
@@ -116,14 +116,14 @@ impl Session {
                 setting,
             })
             .collect();
-        if let Some(may) = describe.may_reboot {
-            reboot::make_available(&self.root, may, &mut settings)?;
-        }
         self.wanted = settings
             .iter()
             .filter(|state| state.availability == Availability::Available)
             .map(|state| state.setting.clone())
             .collect();
+        if let Some(may) = describe.may_reboot {
+            reboot::make_available(&self.root, may, &mut settings)?;
+        }
         self.knobs = Some(knobs);
         Ok(Reply::Described(Box::new(Description {
             machine: describe::machine(&self.root, name, workload_user),

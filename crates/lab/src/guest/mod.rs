@@ -15,5 +15,6 @@ pub use archive::Archive;
 pub use boot::{BOUND, BootError, Guest, find_qemu};
 pub(crate) use boot::{Ready, ready};
 pub use initramfs::{Initramfs, ModuleFile};
+pub use libraries::of as libraries_of;
 pub use pack::PackError;
 pub use qemu::{Accelerator, Disk, GuestTime, Machine, Ports, QEMU};
