@@ -5,7 +5,6 @@ use std::env;
 use std::path::{Path, PathBuf};
 
 use knobstat_data::messages::{BootLoader, MayReboot, Resume};
-use knobstat_data::plan::Plan;
 use knobstat_data::words::{ExperimentId, sha256};
 use knobstat_lab::engine::{Ended, Finish};
 use knobstat_lab::store::Store;
@@ -126,8 +125,7 @@ pub fn refuse_volatile_places(file: &Path, global: &Global) -> Result<(), Troubl
 }
 
 /// What is going to happen.
-pub fn announcement(plan: &Plan) -> String {
-    let boots: usize = plan.blocks().map(|block| block.boots.len()).sum();
+pub fn announcement(boots: usize) -> String {
     format!(
         "this machine will be rebooted at least {} times; whatever else runs on it ends each time \
          (`knobstat restore` ends the experiment's boots)",

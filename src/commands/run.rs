@@ -194,8 +194,9 @@ pub fn carry_out(
             prepared.record().id
         ));
     }
-    if is_rebooted && how.resume.is_none() {
-        progress.warning(&reboots::announcement(&prepared.record().plan));
+    let boots = prepared.boots();
+    if is_rebooted && boots > 0 && how.resume.is_none() {
+        progress.warning(&reboots::announcement(boots));
     }
     let experiment = prepared.record().experiment.clone();
     let plan = prepared.record().plan.clone();
@@ -208,7 +209,7 @@ pub fn carry_out(
     });
     lines.end();
     let code = conclude(&ended, how.json)?;
-    if is_rebooted {
+    if is_rebooted && boots > 0 {
         reboots::say_how_it_goes_on(&ended, &front::root(global)?);
     }
     Ok(code)

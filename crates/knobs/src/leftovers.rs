@@ -10,6 +10,7 @@ use knobstat_data::messages::{Refusal, RefusalKind, Restoration};
 use knobstat_sys::lock::MachineLock;
 use knobstat_sys::processes::{self, Process};
 use knobstat_sys::root::Root;
+use knobstat_sys::session;
 use thiserror::Error;
 
 use crate::boot::boot_id;
@@ -115,10 +116,13 @@ pub fn put_back(
     };
     let mut restoration = put_back_leftovers(root, &files, options)?;
     let boots = boots(root, state, options.refused);
-    let removed = boots.remove_traces();
-    restoration
-        .put_back
-        .extend(removed.map_err(|error| BeginError::Boots(Box::new(error)))?);
+    // What root's experiments wrote for their boots is nobody else's to remove.
+    if !root.is_real() || session::is_root() {
+        let removed = boots.remove_traces();
+        restoration
+            .put_back
+            .extend(removed.map_err(|error| BeginError::Boots(Box::new(error)))?);
+    }
     restoration.left_alone.extend(still_in_a_boot(&boots));
     Ok(restoration)
 }

@@ -91,7 +91,31 @@ fn text(program: &Path, state: &Path) -> String {
          \n\
          [Install]\n\
          WantedBy=multi-user.target\n",
-        state.display(),
-        program.display()
+        literally(state),
+        literally(program)
     )
+}
+
+/// A path as a unit reads it between quotes: `%` begins what systemd fills in.
+fn literally(path: &Path) -> String {
+    path.display()
+        .to_string()
+        .replace('\\', "\\\\")
+        .replace('"', "\\\"")
+        .replace('%', "%%")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_is_taken_literally() {
+        let text = text(
+            Path::new("/opt/100% \"mine\"/knobstat"),
+            Path::new("/var/b"),
+        );
+        assert!(text.contains("ExecStart=\"/opt/100%% \\\"mine\\\"/knobstat\" resume\n"));
+        assert!(text.contains("ConditionPathExists=/var/b\n"));
+    }
 }

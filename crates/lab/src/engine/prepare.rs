@@ -142,6 +142,15 @@ impl Prepared<'_> {
         self.remaining().values().sum()
     }
 
+    /// How many boots the planned blocks have for settings that only a boot brings about.
+    pub fn boots(&self) -> usize {
+        if !self.target.reboots() || !needs_boots(&self.record.experiment) {
+            return 0;
+        }
+        let blocks = self.record.plan.blocks();
+        blocks.map(|block| block.boots.len()).sum()
+    }
+
     /// How long they will take.
     ///
     /// # Errors
