@@ -95,9 +95,9 @@ fn exit_code(findings: &Findings, fail_on: Option<FailOn>) -> u8 {
     };
     let found = findings
         .comparisons()
-        .filter(|comparison| comparison.verdict == Verdict::Different)
+        .filter(|comparison| comparison.judged.verdict == Verdict::Different)
         .filter(|comparison| match fail_on {
-            FailOn::Regression => comparison.better == Some(false),
+            FailOn::Regression => comparison.judged.better == Some(false),
             FailOn::Difference => true,
         })
         .count();

@@ -8,6 +8,7 @@ use knobstat_stats::summary::Summary;
 use crate::elsewhere::EvidenceDifference;
 use crate::observations::Observed;
 use crate::simple_effects::SimpleEffect;
+use crate::verdict::Judged;
 
 /// Everything that can be said of an experiment's observations.
 #[derive(Clone, Debug, PartialEq)]
@@ -151,34 +152,10 @@ pub struct Comparison {
     pub held: Treatment,
     /// Blocks in which both were observed.
     pub pairs: usize,
-    /// The treatment's mean minus the baseline's over the common blocks.
-    pub difference: Option<f64>,
-    /// The difference in percent of the baseline's mean.
-    pub percent: Option<f64>,
-    /// The interval of the difference, at [`Comparison::confidence_percent`].
-    pub interval: Option<Interval>,
-    /// The interval of the difference in percent of the baseline's mean.
-    pub percent_interval: Option<Interval>,
-    /// The confidence at which this comparison was tested so that the whole family keeps the
-    /// experiment's confidence.
-    pub confidence_percent: f64,
-    /// The two-sided p-value by itself.
-    pub p: Option<f64>,
-    /// The p-value adjusted for the family.
-    pub p_adjusted: Option<f64>,
-    /// How many comparisons the family has.
-    pub family: usize,
+    /// The difference and the verdict on it.
+    pub judged: Judged,
     /// How the p-value was computed.
     pub method: Option<Method>,
-    /// The verdict.
-    pub verdict: Verdict,
-    /// Whether a difference is one for the better; none unless the verdict is "different".
-    pub better: Option<bool>,
-    /// The verdict in a plain sentence.
-    pub sentence: String,
-    /// Blocks beyond those done that would likely decide, where the verdict is "undecided" and
-    /// more blocks would help.
-    pub more_blocks: Option<u64>,
     /// What held both cells down, where both are censored.
     pub both_limited: Option<String>,
     /// Why the metric is as it is, where the evidence tells, in sentences.
@@ -214,28 +191,6 @@ impl Method {
             Self::Tukey => "Tukey's range, pooled error",
             Self::PairedTOnScale => "paired t, error bounded by the scale",
             Self::EveryBlock => "paired t, looked at after every block",
-        }
-    }
-}
-
-/// The three verdicts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Verdict {
-    /// The means differ, beyond the error rate of the family.
-    Different,
-    /// The means differ by less than the margin that was given.
-    Equivalent,
-    /// Neither can be said.
-    Undecided,
-}
-
-impl Verdict {
-    /// The word, as it is printed and exported.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Different => "different",
-            Self::Equivalent => "equivalent",
-            Self::Undecided => "undecided",
         }
     }
 }

@@ -1,17 +1,18 @@
 //! Every comparison of an experiment, judged as one family.
 
 use knobstat_data::experiment::Correction;
-use knobstat_data::{Attempt, Experiment, Metric, Plan, Treatment};
-use knobstat_stats::{Confidence, Degenerate};
+use knobstat_data::{Attempt, Experiment, Metric, Plan};
+use knobstat_stats::Degenerate;
 
 use crate::analysis::{Comparison, Method};
 use crate::censoring::{self, Censored};
+use crate::contrast::{Contrast, Counts, no_estimate};
 use crate::family::{self, Adjusted, Pair, adjust};
 use crate::observations::{Observed, accepted, pair};
 use crate::paired::{Estimate, Looks, estimate};
 use crate::pooled::{PooledError, pool};
 use crate::simultaneous::{self, Group, Simultaneous};
-use crate::verdict::{Evidence, judge};
+use crate::verdict::{self, BLOCKS, Evidence, equivalences};
 use crate::{cause, elsewhere, phrase, scale, self_timed};
 
 /// What is known of one pair before its family is looked at.
@@ -21,8 +22,6 @@ pub(crate) struct Tested {
     pub(crate) common: usize,
     pub(crate) estimate: Result<Estimate, Degenerate>,
     pub(crate) censored: Option<Censored>,
-    /// The step of the scale of both cells.
-    pub(crate) step: Option<f64>,
 }
 
 /// Tests one pair of treatments on the values of all.
@@ -50,7 +49,6 @@ pub(crate) fn test(pair_: Pair, values: &[Vec<Observed>], metric: &Metric, looks
             metric.better,
         ),
         estimate,
-        step,
     }
 }
 
@@ -63,7 +61,6 @@ pub(crate) fn compare(
 ) -> Vec<Comparison> {
     let choice = &experiment.analysis;
     let alpha = 1.0 - choice.confidence.0;
-    let margin = margin(experiment);
     let mut tested: Vec<Tested> = family::of(experiment, plan)
         .into_iter()
         .map(|pair| test(pair, values, &choice.metric, looks(experiment)))
@@ -79,38 +76,32 @@ pub(crate) fn compare(
             adjust(&p_values, choice.correction, alpha)
         }
     };
-    let equivalence_p_values: Vec<Option<f64>> = tested
-        .iter()
-        .map(|tested| {
-            let estimate = tested.estimate.as_ref().ok()?;
-            let margin = margin? * estimate.baseline_mean.abs() - known_step(tested, values);
-            Some(estimate.p_of_not_within(margin))
-        })
-        .collect();
-    let equivalence = adjust(&equivalence_p_values, choice.correction, alpha);
-    let family = Family {
+    let family = verdict::Family {
+        alpha,
+        margin: margin(experiment),
+        size: tested.len(),
+    };
+    let equivalences = equivalences(
+        tested
+            .iter()
+            .map(|tested| (tested.estimate.as_ref().ok(), known_step(tested, values))),
+        family.margin,
+        choice.correction,
+        alpha,
+    );
+    let context = Context {
         metric: &choice.metric,
         plan,
         values,
         attempts: accepted(plan, attempts),
-        alpha,
-        margin,
-        size: tested.len(),
+        family,
         self_timed: self_timed::forbids_verdict(experiment, &choice.metric),
     };
     tested
         .iter()
         .zip(adjusted)
-        .zip(equivalence_p_values.iter().zip(equivalence))
-        .map(
-            |((tested, adjusted), (equivalence, adjusted_equivalence))| {
-                family.judge(
-                    tested,
-                    adjusted,
-                    equivalence.map(|_| adjusted_equivalence.p),
-                )
-            },
-        )
+        .zip(equivalences)
+        .map(|((tested, adjusted), equivalence)| context.judge(tested, adjusted, equivalence))
         .collect()
 }
 
@@ -238,18 +229,16 @@ pub(crate) fn error_in_words(comparisons: &[Comparison]) -> Option<String> {
 }
 
 /// What all comparisons of an experiment share.
-struct Family<'a> {
+struct Context<'a> {
     metric: &'a Metric,
     plan: &'a Plan,
     values: &'a [Vec<Observed>],
     attempts: Vec<&'a Attempt>,
-    alpha: f64,
-    margin: Option<f64>,
-    size: usize,
+    family: verdict::Family,
     self_timed: Option<&'a str>,
 }
 
-impl Family<'_> {
+impl Context<'_> {
     fn judge(&self, tested: &Tested, adjusted: Adjusted, equivalence: Option<f64>) -> Comparison {
         let Pair {
             treatment,
@@ -257,36 +246,32 @@ impl Family<'_> {
         } = tested.pair;
         let of = |index: usize| &self.plan.treatments[index].treatment;
         let contrast = Contrast::of(of(treatment), of(baseline));
-        let confidence = Confidence::from_alpha(adjusted.alpha).unwrap_or(Confidence::PERCENT_95);
-        let estimate = tested.estimate.as_ref().ok();
-        let interval = estimate.and_then(|estimate| estimate.interval(confidence));
-        let percent_interval = estimate.and_then(|estimate| estimate.percent_interval(confidence));
-        let judged = judge(&Evidence {
-            metric: self.metric,
-            contrast: &contrast,
-            values: (
-                self.values[treatment].len(),
-                self.values[baseline].len(),
-                tested.common,
-            ),
-            estimate: &tested.estimate,
+        let names = contrast.names(self.metric);
+        let estimate = tested.estimate.as_ref();
+        let counts = Counts {
+            treatment: self.values[treatment].len(),
+            baseline: self.values[baseline].len(),
+            common: tested.common,
+        };
+        let evidence = Evidence {
+            estimate: estimate.map_err(|reason| no_estimate(&names, &counts, reason)),
+            names,
+            idiom: &BLOCKS,
+            direction: Some(self.metric.better),
             adjusted,
             equivalence,
-            margin: self.margin,
-            alpha: self.alpha,
-            family: self.size,
-            interval,
-            percent_interval,
             censored: tested.censored,
-            step: tested.step,
             self_timed: self.self_timed,
-        });
+            family: self.family,
+        };
+        let mut judged = evidence.judge(single_difference(tested, self.values));
+        judged.sentence = phrase::capitalised(&judged.sentence);
         let cause = cause::cause(
             &self.attempts,
             (treatment, &contrast.differing),
             (baseline, &contrast.differing_baseline),
         );
-        let may_have_p = |_: &&Estimate| self.self_timed.is_none();
+        let estimate = estimate.ok();
         Comparison {
             metric: self.metric.name.clone(),
             treatment,
@@ -294,21 +279,8 @@ impl Family<'_> {
             levels: of(treatment).clone(),
             against: of(baseline).clone(),
             pairs: tested.common,
-            difference: estimate
-                .map(|estimate| estimate.difference)
-                .or_else(|| single_difference(tested, self.values)),
-            percent: estimate.and_then(Estimate::percent),
-            interval,
-            percent_interval,
-            confidence_percent: confidence.as_percent(),
-            p: estimate.filter(may_have_p).map(Estimate::p),
-            p_adjusted: estimate.filter(may_have_p).map(|_| adjusted.p),
-            family: self.size,
+            judged,
             method: estimate.map(|estimate| estimate.method),
-            verdict: judged.verdict,
-            better: judged.better,
-            sentence: judged.sentence,
-            more_blocks: judged.more_blocks,
             both_limited: match tested.censored {
                 Some(both @ Censored::Both(..)) => Some(both.words()),
                 _ => None,
@@ -321,8 +293,8 @@ impl Family<'_> {
                     &elsewhere::Search {
                         metric: estimate
                             .map(|estimate| (estimate.treatment_mean, estimate.baseline_mean)),
-                        alpha: self.alpha,
-                        comparisons: self.size,
+                        alpha: self.family.alpha,
+                        comparisons: self.family.size,
                     },
                 ),
                 |key| cause.is_some() && cause::tells(key),
@@ -331,41 +303,6 @@ impl Family<'_> {
             differing: contrast.differing,
             differing_baseline: contrast.differing_baseline,
             held: contrast.held,
-        }
-    }
-}
-
-/// How the levels of a treatment stand to those of its baseline.
-pub(crate) struct Contrast {
-    /// The treatment's levels that differ.
-    pub(crate) differing: Treatment,
-    /// The baseline's levels of the same factors.
-    pub(crate) differing_baseline: Treatment,
-    /// The levels that both share.
-    pub(crate) held: Treatment,
-}
-
-impl Contrast {
-    fn of(levels: &Treatment, against: &Treatment) -> Self {
-        let factors: Vec<&str> = levels
-            .settings
-            .iter()
-            .filter(|setting| against.level(&setting.factor) != Some(&setting.level))
-            .map(|setting| setting.factor.as_str())
-            .collect();
-        let only = |treatment: &Treatment| {
-            Treatment::new(
-                treatment
-                    .settings
-                    .iter()
-                    .filter(|setting| factors.contains(&setting.factor.as_str()))
-                    .cloned(),
-            )
-        };
-        Self {
-            differing: only(levels),
-            differing_baseline: only(against),
-            held: levels.without(&factors),
         }
     }
 }
@@ -387,17 +324,8 @@ pub(crate) fn margin(experiment: &Experiment) -> Option<f64> {
         .map(|margin| margin.0)
 }
 
-/// The step of a clock that either cell is known to be read from: reading a value off it moves
-/// the value by up to one step, which no repetition reveals, so that equivalence is asked within
-/// a margin narrowed by it. Zero where the estimate has allowed for it already.
+/// The step of a clock that either cell is known to be read from; zero where none is.
 fn known_step(tested: &Tested, values: &[Vec<Observed>]) -> f64 {
-    let allowed_for = tested
-        .estimate
-        .as_ref()
-        .is_ok_and(|estimate| estimate.shift > 0.0);
-    if allowed_for {
-        return 0.0;
-    }
     [tested.pair.treatment, tested.pair.baseline]
         .iter()
         .flat_map(|cell| &values[*cell])

@@ -24,6 +24,7 @@ mod cause;
 mod caveats;
 pub mod censoring;
 mod comparisons;
+mod contrast;
 mod elsewhere;
 mod evidence;
 mod factorial;
@@ -47,9 +48,10 @@ mod verdict;
 pub use analyse::analyse;
 pub use analysis::{
     Analysis, Caveat, Choice, Comparison, Effect, Method, MetricFindings, Recommendation,
-    RunCounts, StopReason, Stopped, TreatmentFindings, Verdict,
+    RunCounts, StopReason, Stopped, TreatmentFindings,
 };
 pub use elsewhere::EvidenceDifference;
 pub use evidence::{EvidenceRow, evidence};
 pub use knobstat_stats::{Confidence, Interval};
 pub use simple_effects::SimpleEffect;
+pub use verdict::{Judged, Verdict};

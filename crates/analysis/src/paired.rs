@@ -16,8 +16,10 @@ use knobstat_stats::tests::paired::differences;
 use knobstat_stats::{Confidence, Degenerate, Interval};
 
 use crate::analysis::Method;
+use crate::needed::more_blocks;
 use crate::ratio;
 use crate::sequential::Course;
+use crate::verdict::Estimated;
 
 /// An estimated mean difference and how sure it is.
 #[derive(Clone, Debug, PartialEq)]
@@ -209,8 +211,7 @@ impl Estimate {
 
     /// The difference in percent of the baseline's mean; none where that mean is zero.
     pub fn percent(&self) -> Option<f64> {
-        let percent = self.difference / self.baseline_mean.abs() * 100.0;
-        percent.is_finite().then_some(percent)
+        Estimated::percent(self)
     }
 
     /// The interval of the difference in percent of the baseline's mean, the error of the
@@ -249,6 +250,44 @@ impl Estimate {
 
     fn reach(&self, confidence: Confidence) -> f64 {
         self.shift + self.critical(confidence) * self.standard_error
+    }
+}
+
+impl Estimated for Estimate {
+    fn difference(&self) -> f64 {
+        self.difference
+    }
+
+    fn baseline_mean(&self) -> f64 {
+        self.baseline_mean
+    }
+
+    fn shift(&self) -> f64 {
+        self.shift
+    }
+
+    fn is_on_scale(&self) -> bool {
+        self.method == Method::PairedTOnScale
+    }
+
+    fn p(&self) -> f64 {
+        self.p()
+    }
+
+    fn p_of_not_within(&self, margin: f64) -> f64 {
+        self.p_of_not_within(margin)
+    }
+
+    fn interval(&self, confidence: Confidence) -> Option<Interval> {
+        self.interval(confidence)
+    }
+
+    fn percent_interval(&self, confidence: Confidence) -> Option<Interval> {
+        self.percent_interval(confidence)
+    }
+
+    fn more_needed(&self, effect: f64, alpha: f64) -> Option<u64> {
+        more_blocks(self.blocks(), effect, self.sd, alpha)
     }
 }
 

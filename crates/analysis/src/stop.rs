@@ -4,10 +4,11 @@
 use knobstat_data::experiment::Stop;
 use knobstat_data::{Attempt, Experiment, Plan, Record};
 
-use crate::analysis::{Comparison, StopReason, Stopped, Verdict};
+use crate::analysis::{Comparison, StopReason, Stopped};
 use crate::comparisons::compare;
 use crate::observations::values;
 use crate::phrase;
+use crate::verdict::Verdict;
 
 /// Whether these attempts are enough by the experiment's stop rule. Without a rule nothing is
 /// ever enough, and the planned blocks decide.
@@ -28,12 +29,14 @@ fn reached(stop: Stop, comparisons: &[Comparison]) -> Option<StopReason> {
     let narrow = |comparison: &Comparison| {
         stop.half_width.is_some_and(|wanted| {
             comparison
+                .judged
                 .percent_interval
                 .is_some_and(|interval| interval.half_width() <= wanted.percent())
         })
     };
-    let decided =
-        |comparison: &Comparison| stop.margin.is_some() && comparison.verdict != Verdict::Undecided;
+    let decided = |comparison: &Comparison| {
+        stop.margin.is_some() && comparison.judged.verdict != Verdict::Undecided
+    };
     let mut all = comparisons.iter();
     if comparisons.is_empty() || !all.all(|one| narrow(one) || decided(one)) {
         return None;

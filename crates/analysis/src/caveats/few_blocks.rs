@@ -3,15 +3,16 @@
 use knobstat_stats::distributions::{Probability, StudentT};
 
 use super::Context;
-use crate::analysis::{Caveat, Method, Verdict};
+use crate::analysis::{Caveat, Method};
 use crate::phrase;
+use crate::verdict::Verdict;
 
 /// A difference of so many times its own spread between blocks is more than most effects are.
 const MUCH: f64 = 5.0;
 
 pub(super) fn check(context: &Context) -> Vec<Caveat> {
     let mut comparisons = context.comparisons.iter();
-    if comparisons.all(|one| one.verdict != Verdict::Undecided) {
+    if comparisons.all(|one| one.judged.verdict != Verdict::Undecided) {
         return Vec::new();
     }
     let own_error = context

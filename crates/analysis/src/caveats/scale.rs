@@ -4,8 +4,9 @@
 use knobstat_stats::health::{Coarseness, granularity};
 
 use super::Context;
-use crate::analysis::{Caveat, Comparison, Method, Verdict};
+use crate::analysis::{Caveat, Comparison, Method};
 use crate::phrase;
+use crate::verdict::Verdict;
 
 pub(super) fn check(context: &Context) -> Vec<Caveat> {
     let mut caveats = Vec::new();
@@ -47,7 +48,9 @@ pub(super) fn check(context: &Context) -> Vec<Caveat> {
 /// Whether a difference that was found is smaller than the step in which the values of both cells
 /// plainly move.
 fn is_finer_than_its_scale(context: &Context, comparison: &Comparison) -> bool {
-    let (Verdict::Different, Some(difference)) = (comparison.verdict, comparison.difference) else {
+    let (Verdict::Different, Some(difference)) =
+        (comparison.judged.verdict, comparison.judged.difference)
+    else {
         return false;
     };
     let cells = [comparison.treatment, comparison.baseline];

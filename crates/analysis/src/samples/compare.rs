@@ -10,10 +10,11 @@ use super::arrange::{Arranged, Group, Set};
 use super::estimate::Estimate;
 use super::findings::{Comparison, Findings, GroupFindings, SetFindings};
 use super::health;
+use super::no_estimate::no_estimate;
 use super::rank;
-use super::sentence::Evidence;
 use crate::censoring::{self, Censored};
 use crate::family::{Adjusted, adjust};
+use crate::verdict::{Estimated, Evidence, Family, Names, PAIRS, VALUES, equivalences};
 
 /// What is asked of the samples.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -52,15 +53,23 @@ pub fn compare(arranged: Arranged, question: Question) -> Findings {
     let p: Vec<Option<f64>> = tested()
         .map(|tested| tested.estimate.as_ref().ok().map(Estimate::p))
         .collect();
-    let not_within: Vec<Option<f64>> = tested()
-        .map(|tested| tested.p_of_not_within(question.margin))
-        .collect();
+    let family = Family {
+        alpha,
+        margin: question.margin.map(|margin| margin.0),
+        size: tested().count(),
+    };
+    let equivalences = equivalences(
+        tested().map(|tested| {
+            let step = tested.known_step.unwrap_or(0.0);
+            (tested.estimate.as_ref().ok(), step)
+        }),
+        family.margin,
+        Correction::Holm,
+        alpha,
+    );
     let mut judgements = adjust(&p, Correction::Holm, alpha)
         .into_iter()
-        .zip(adjust(&not_within, Correction::Holm, alpha))
-        .zip(not_within)
-        .map(|((difference, equivalence), p)| (difference, p.map(|_| equivalence.p)));
-    let family = tested().count();
+        .zip(equivalences);
     let mut comparisons: Vec<Vec<Comparison>> = Vec::new();
     for (group, prepared) in arranged.groups.iter().zip(&groups) {
         let judged = prepared
@@ -73,7 +82,7 @@ pub fn compare(arranged: Arranged, question: Question) -> Findings {
             .collect();
         comparisons.push(judged);
     }
-    adjust_ranks(&mut comparisons, family);
+    adjust_ranks(&mut comparisons, family.size);
     let caveats = health::caveats(&arranged, &comparisons, question);
     let summaries: Vec<Vec<Option<Summary>>> =
         groups.into_iter().map(|group| group.summaries).collect();
@@ -214,90 +223,69 @@ impl Tested {
         }
     }
 
-    /// The p-value of the difference being as large as the margin. Reading a value off a clock moves
-    /// it by up to a step, which no repetition reveals: the margin is narrowed by it.
-    fn p_of_not_within(&self, margin: Option<Ratio>) -> Option<f64> {
-        let estimate = self.estimate.as_ref().ok()?;
-        let step = if estimate.shift() > 0.0 {
-            0.0
-        } else {
-            self.known_step.unwrap_or(0.0)
-        };
-        let margin = margin?.0 * estimate.baseline_mean().abs() - step;
-        Some(estimate.p_of_not_within(margin))
-    }
-
     fn judge(
         &self,
         group: &Group,
         question: Question,
-        family: usize,
+        family: Family,
         adjusted: Adjusted,
         equivalence: Option<f64>,
     ) -> Comparison {
         let (set, baseline) = (&group.sets[self.place], &group.sets[0]);
-        let confidence = Confidence::from_alpha(adjusted.alpha).unwrap_or(question.confidence);
-        let estimate = self.estimate.as_ref().ok();
-        let interval = estimate.and_then(|estimate| estimate.interval(confidence));
-        let percent_interval = estimate.and_then(|estimate| estimate.percent_interval(confidence));
         let self_timed = set.series.self_timed.as_ref();
         let self_timed = self_timed.or(baseline.series.self_timed.as_ref());
         let (n, baseline_n) = (set.series.values.len(), baseline.series.values.len());
-        let judged = Evidence {
-            at: &group.at,
-            metric: &group.metric,
-            unit: &group.unit,
+        let names = names(group, set, baseline);
+        let evidence = Evidence {
+            estimate: self
+                .estimate
+                .as_ref()
+                .map_err(|reason| no_estimate(&names, (n, baseline_n), question.paired, reason)),
+            names,
+            idiom: if question.paired { &PAIRS } else { &VALUES },
             direction: question.better.or(group.better),
-            set: (&set.name, n),
-            baseline: (&baseline.name, baseline_n),
-            paired: question.paired,
-            estimate: self.estimate.as_ref(),
             adjusted,
             equivalence,
-            margin: question.margin.map(|margin| margin.0),
-            alpha: question.confidence.alpha(),
-            family,
-            interval,
-            percent_interval,
             censored: self.censored,
             self_timed: self_timed.map(String::as_str),
-        }
-        .judge();
-        let may_have_p = |_: &&Estimate| self_timed.is_none();
+            family,
+        };
         Comparison {
             at: group.at.clone(),
             set: set.name.clone(),
             baseline: baseline.name.clone(),
             n,
             baseline_n,
-            difference: estimate
-                .map(Estimate::difference)
-                .or_else(|| single_difference(set, baseline)),
-            percent: estimate.and_then(Estimate::percent),
-            interval,
-            percent_interval,
-            confidence_percent: confidence.as_percent(),
-            p: estimate.filter(may_have_p).map(Estimate::p),
-            p_adjusted: estimate.filter(may_have_p).map(|_| adjusted.p),
+            judged: evidence.judge(single_difference(set, baseline)),
             p_equivalence: equivalence.filter(|_| self_timed.is_none()),
-            family,
-            method: estimate.map(Estimate::method),
+            method: self.estimate.as_ref().ok().map(Estimate::method),
             rank: self_timed.map_or_else(
                 || {
                     rank::test(
                         &set.series.values,
                         &baseline.series.values,
                         question.paired,
-                        confidence,
+                        evidence.confidence(),
                     )
                 },
                 |_| None,
             ),
-            verdict: judged.verdict,
-            better: judged.better,
-            sentence: judged.sentence,
-            more_values: judged.more_values,
         }
+    }
+}
+
+/// What a sentence calls a set and the baseline of its group.
+fn names<'a>(group: &'a Group, set: &Set, baseline: &Set) -> Names<'a> {
+    Names {
+        at: if group.at.is_empty() {
+            String::new()
+        } else {
+            format!("At {}, ", group.at)
+        },
+        set: set.name.clone(),
+        baseline: baseline.name.clone(),
+        metric: &group.metric,
+        unit: group.unit.clone(),
     }
 }
 

@@ -10,9 +10,11 @@ use knobstat_stats::summary::Summary;
 use knobstat_stats::{Confidence, Degenerate, Interval};
 
 use super::findings::Method;
+use super::outlook::more_of_each;
 use super::scale::{hidden_sd, step_that_matters};
 use crate::paired::{self, Looks};
 use crate::ratio;
+use crate::verdict::Estimated;
 
 /// An estimated difference of two means and how sure it is.
 #[derive(Clone, Debug, PartialEq)]
@@ -114,6 +116,33 @@ impl Independent {
         self.distribution
             .upper_quantile(Probability::of_one_tail(confidence))
     }
+}
+
+impl Estimated for Independent {
+    fn difference(&self) -> f64 {
+        self.difference
+    }
+
+    fn baseline_mean(&self) -> f64 {
+        self.baseline.0
+    }
+
+    fn shift(&self) -> f64 {
+        self.shift
+    }
+
+    fn is_on_scale(&self) -> bool {
+        self.on_scale
+    }
+
+    fn p(&self) -> f64 {
+        let distance = (self.difference.abs() - self.shift).max(0.0);
+        (2.0 * self.beyond(distance)).min(1.0)
+    }
+
+    fn p_of_not_within(&self, margin: f64) -> f64 {
+        self.beyond(margin - self.shift - self.difference.abs())
+    }
 
     fn interval(&self, confidence: Confidence) -> Option<Interval> {
         let reach = self.shift + self.critical(confidence) * self.standard_error;
@@ -130,6 +159,10 @@ impl Independent {
         let told_from_zero = mean.abs() > self.shift + critical * error;
         let interval = self.interval(confidence)?.scaled(100.0 / mean.abs());
         told_from_zero.then_some(interval).and_then(finite)
+    }
+
+    fn more_needed(&self, effect: f64, alpha: f64) -> Option<u64> {
+        more_of_each(self, effect, alpha)
     }
 }
 
@@ -164,79 +197,59 @@ impl Estimate {
             .map(|estimate| Self::Paired(Box::new(estimate)))
     }
 
-    pub(super) fn difference(&self) -> f64 {
-        match self {
-            Self::Independent(estimate) => estimate.difference,
-            Self::Paired(estimate) => estimate.difference,
-        }
-    }
-
-    pub(super) fn baseline_mean(&self) -> f64 {
-        match self {
-            Self::Independent(estimate) => estimate.baseline.0,
-            Self::Paired(estimate) => estimate.baseline_mean,
-        }
-    }
-
-    /// How far the scale may have moved the difference.
-    pub(super) fn shift(&self) -> f64 {
-        match self {
-            Self::Independent(estimate) => estimate.shift,
-            Self::Paired(estimate) => estimate.shift,
-        }
-    }
-
+    /// How it was come by.
     pub(super) fn method(&self) -> Method {
         match self {
             Self::Independent(estimate) if estimate.on_scale => Method::WelchOnScale,
             Self::Independent(_) => Method::Welch,
-            Self::Paired(estimate) if estimate.shift > 0.0 => Method::PairedTOnScale,
+            Self::Paired(estimate) if estimate.is_on_scale() => Method::PairedTOnScale,
             Self::Paired(_) => Method::PairedT,
         }
     }
 
-    /// The two-sided p-value of there being no difference.
-    pub(super) fn p(&self) -> f64 {
+    fn as_estimated(&self) -> &dyn Estimated {
         match self {
-            Self::Independent(estimate) => {
-                let distance = (estimate.difference.abs() - estimate.shift).max(0.0);
-                (2.0 * estimate.beyond(distance)).min(1.0)
-            }
-            Self::Paired(estimate) => estimate.p(),
+            Self::Independent(estimate) => estimate,
+            Self::Paired(estimate) => estimate.as_ref(),
         }
     }
+}
 
-    /// The p-value of the difference being as large as `margin`, either way.
-    pub(super) fn p_of_not_within(&self, margin: f64) -> f64 {
-        match self {
-            Self::Independent(estimate) => {
-                estimate.beyond(margin - estimate.shift - estimate.difference.abs())
-            }
-            Self::Paired(estimate) => estimate.p_of_not_within(margin),
-        }
+impl Estimated for Estimate {
+    fn difference(&self) -> f64 {
+        self.as_estimated().difference()
     }
 
-    /// The difference in percent of the baseline's mean; none where that mean is zero.
-    pub(super) fn percent(&self) -> Option<f64> {
-        let percent = self.difference() / self.baseline_mean().abs() * 100.0;
-        percent.is_finite().then_some(percent)
+    fn baseline_mean(&self) -> f64 {
+        self.as_estimated().baseline_mean()
     }
 
-    /// The interval of the difference; none where it overflows.
-    pub(super) fn interval(&self, confidence: Confidence) -> Option<Interval> {
-        match self {
-            Self::Independent(estimate) => estimate.interval(confidence),
-            Self::Paired(estimate) => estimate.interval(confidence),
-        }
+    fn shift(&self) -> f64 {
+        self.as_estimated().shift()
     }
 
-    /// The interval in percent of the baseline's mean, the error of that mean included; none where
-    /// it cannot be told from zero.
-    pub(super) fn percent_interval(&self, confidence: Confidence) -> Option<Interval> {
-        match self {
-            Self::Independent(estimate) => estimate.percent_interval(confidence),
-            Self::Paired(estimate) => estimate.percent_interval(confidence),
-        }
+    fn is_on_scale(&self) -> bool {
+        self.as_estimated().is_on_scale()
+    }
+
+    fn p(&self) -> f64 {
+        self.as_estimated().p()
+    }
+
+    fn p_of_not_within(&self, margin: f64) -> f64 {
+        self.as_estimated().p_of_not_within(margin)
+    }
+
+    fn interval(&self, confidence: Confidence) -> Option<Interval> {
+        self.as_estimated().interval(confidence)
+    }
+
+    fn percent_interval(&self, confidence: Confidence) -> Option<Interval> {
+        self.as_estimated().percent_interval(confidence)
+    }
+
+    fn more_needed(&self, effect: f64, alpha: f64) -> Option<u64> {
+        self.as_estimated().more_needed(effect, alpha)
     }
 }
 

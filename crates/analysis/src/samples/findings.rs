@@ -4,7 +4,8 @@ use knobstat_data::Better;
 use knobstat_stats::Interval;
 use knobstat_stats::summary::Summary;
 
-use crate::analysis::{Caveat, Verdict};
+use crate::analysis::Caveat;
+use crate::verdict::Judged;
 
 /// Everything that can be said of some samples.
 #[derive(Clone, Debug, PartialEq)]
@@ -73,38 +74,14 @@ pub struct Comparison {
     pub n: usize,
     /// How many values the baseline has.
     pub baseline_n: usize,
-    /// The set's mean minus the baseline's.
-    pub difference: Option<f64>,
-    /// The difference in percent of the baseline's mean.
-    pub percent: Option<f64>,
-    /// The interval of the difference, at [`Comparison::confidence_percent`].
-    pub interval: Option<Interval>,
-    /// The interval of the difference in percent of the baseline's mean.
-    pub percent_interval: Option<Interval>,
-    /// The confidence at which this comparison was tested so that the whole family keeps its own.
-    pub confidence_percent: f64,
-    /// The two-sided p-value by itself.
-    pub p: Option<f64>,
-    /// The p-value adjusted for the family.
-    pub p_adjusted: Option<f64>,
+    /// The difference and the verdict on it.
+    pub judged: Judged,
     /// The adjusted p-value of the difference being as large as the margin, where one was given.
     pub p_equivalence: Option<f64>,
-    /// How many comparisons the family has.
-    pub family: usize,
     /// How the p-value was computed.
     pub method: Option<Method>,
     /// What the rank test says, where one was made.
     pub rank: Option<RankTest>,
-    /// The verdict.
-    pub verdict: Verdict,
-    /// Whether a difference is one for the better; none unless the verdict is "different" and it is
-    /// known which way is better.
-    pub better: Option<bool>,
-    /// The verdict in a plain sentence.
-    pub sentence: String,
-    /// Further values of each (further pairs) that would likely decide, where the verdict is
-    /// "undecided" and they would help.
-    pub more_values: Option<u64>,
 }
 
 /// How a comparison was tested.

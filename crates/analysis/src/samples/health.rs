@@ -314,7 +314,7 @@ fn few_values(comparisons: &[Vec<Comparison>], question: Question) -> Option<Cav
     };
     let few = all()
         .filter(|comparison| {
-            comparison.p.is_some() && comparison.n.min(comparison.baseline_n) < needed
+            comparison.judged.p.is_some() && comparison.n.min(comparison.baseline_n) < needed
         })
         .count();
     if few == 0 {
@@ -344,7 +344,7 @@ fn ranks_disagree(comparisons: &[Vec<Comparison>], question: Question) -> Option
     let mut finds = Vec::new();
     let mut misses = Vec::new();
     for comparison in comparisons.iter().flatten() {
-        let (Some(p), Some(rank)) = (comparison.p_adjusted, comparison.rank) else {
+        let (Some(p), Some(rank)) = (comparison.judged.p_adjusted, comparison.rank) else {
             continue;
         };
         let name = if comparison.at.is_empty() {

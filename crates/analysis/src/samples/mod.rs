@@ -14,12 +14,12 @@ mod compare;
 mod estimate;
 mod findings;
 mod health;
+mod no_estimate;
 mod origin;
 mod outlook;
 mod rank;
 pub mod read;
 mod scale;
-mod sentence;
 mod series;
 
 pub use arrange::{ArrangeError, Arranged, Group, Set, Source, arrange};

@@ -1,21 +1,13 @@
-//! How many more values would likely decide what is undecided.
+//! How many more values of each set would likely decide what is undecided.
 
 use knobstat_stats::planning::power_two_sample;
 
-use super::estimate::{Estimate, Independent};
-use crate::needed::{POWER, fewest_more, more_blocks};
+use super::estimate::Independent;
+use crate::needed::{POWER, fewest_more};
 
-/// Further values of each set, or further pairs, with which a test at `alpha` would likely find a
-/// difference of `effect`, were the spread to stay; none where that is no effect or takes more than
-/// a thousand.
-pub(super) fn more_values(estimate: &Estimate, effect: f64, alpha: f64) -> Option<u64> {
-    match estimate {
-        Estimate::Paired(paired) => more_blocks(paired.blocks(), effect, paired.sd, alpha),
-        Estimate::Independent(independent) => more_of_each(independent, effect, alpha),
-    }
-}
-
-fn more_of_each(estimate: &Independent, effect: f64, alpha: f64) -> Option<u64> {
+/// Further values of each set with which a test at `alpha` would likely find a difference of
+/// `effect`, were the spread to stay; none where that is no effect or takes more than a thousand.
+pub(super) fn more_of_each(estimate: &Independent, effect: f64, alpha: f64) -> Option<u64> {
     if !(effect.is_finite() && effect > 0.0) {
         return None;
     }

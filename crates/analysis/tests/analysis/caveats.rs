@@ -54,7 +54,7 @@ fn drift_is_seen_and_does_no_harm_to_comparisons() {
         analysis
             .comparisons
             .iter()
-            .all(|found| found.better.is_none())
+            .all(|found| found.judged.better.is_none())
     );
 }
 

@@ -31,8 +31,18 @@ fn undecided(record: &Record) -> (Analysis, String) {
     let [only] = analysis.comparisons.as_slice() else {
         panic!("one comparison: {:?}", analysis.comparisons)
     };
-    assert_eq!(only.verdict, Verdict::Undecided, "{}", only.sentence);
-    let numbers = [only.difference, only.percent, only.p, only.p_adjusted];
+    assert_eq!(
+        only.judged.verdict,
+        Verdict::Undecided,
+        "{}",
+        only.judged.sentence
+    );
+    let numbers = [
+        only.judged.difference,
+        only.judged.percent,
+        only.judged.p,
+        only.judged.p_adjusted,
+    ];
     assert!(numbers.iter().flatten().all(|number| number.is_finite()));
     assert!(
         analysis
@@ -41,7 +51,7 @@ fn undecided(record: &Record) -> (Analysis, String) {
             .iter()
             .all(|choice| choice.best.is_none())
     );
-    let sentence = only.sentence.clone();
+    let sentence = only.judged.sentence.clone();
     (analysis, sentence)
 }
 
@@ -70,8 +80,8 @@ fn one_side_only() {
 fn one_block() {
     let (analysis, sentence) = undecided(&record(two_levels(), &[1.0], &[1.5]));
     assert!(sentence.contains("one block in common"), "{sentence}");
-    assert_eq!(analysis.comparisons[0].difference, Some(0.5));
-    assert_eq!(analysis.comparisons[0].more_blocks, Some(1));
+    assert_eq!(analysis.comparisons[0].judged.difference, Some(0.5));
+    assert_eq!(analysis.comparisons[0].judged.more, Some(1));
 }
 
 #[test]
@@ -109,8 +119,8 @@ fn constants_one_step_apart() {
 #[test]
 fn constants_far_apart_differ() {
     let analysis = analyse(&record(two_levels(), &[200.0; 6], &[301.0; 6]));
-    assert_eq!(analysis.comparisons[0].verdict, Verdict::Different);
-    assert!(analysis.comparisons[0].p.unwrap() > 0.0);
+    assert_eq!(analysis.comparisons[0].judged.verdict, Verdict::Different);
+    assert!(analysis.comparisons[0].judged.p.unwrap() > 0.0);
 }
 
 #[test]
@@ -121,12 +131,15 @@ fn a_baseline_about_zero_has_no_percent() {
         &[1000.5, 1001.25, 1003.0],
     ));
     let only = &analysis.comparisons[0];
-    assert_eq!((only.percent, only.percent_interval), (None, None));
-    assert_eq!(only.verdict, Verdict::Different);
+    assert_eq!(
+        (only.judged.percent, only.judged.percent_interval),
+        (None, None)
+    );
+    assert_eq!(only.judged.verdict, Verdict::Different);
     assert!(
-        only.sentence.contains("cannot be told from zero"),
+        only.judged.sentence.contains("cannot be told from zero"),
         "{}",
-        only.sentence
+        only.judged.sentence
     );
 }
 
@@ -137,6 +150,7 @@ fn values_at_the_edge_of_numbers() {
     let analysis = analyse(&record(two_levels(), &[5e-324; 3], &[1e-320; 3]));
     assert!(
         analysis.comparisons[0]
+            .judged
             .p
             .is_none_or(|p| (0.0..=1.0).contains(&p))
     );
@@ -219,14 +233,20 @@ fn equivalence_needs_a_margin_wider_than_the_error() {
         bench.experiment.analysis.margin = margin;
         analyse(&record(bench, &on, &off)).comparisons[0].clone()
     };
-    assert_eq!(judged(None).verdict, Verdict::Undecided);
+    assert_eq!(judged(None).judged.verdict, Verdict::Undecided);
     assert!(
-        judged(None).sentence.contains("margin"),
+        judged(None).judged.sentence.contains("margin"),
         "{}",
-        judged(None).sentence
+        judged(None).judged.sentence
     );
-    assert_eq!(judged(Some(Ratio(0.01))).verdict, Verdict::Equivalent);
-    assert_eq!(judged(Some(Ratio(0.0005))).verdict, Verdict::Undecided);
+    assert_eq!(
+        judged(Some(Ratio(0.01))).judged.verdict,
+        Verdict::Equivalent
+    );
+    assert_eq!(
+        judged(Some(Ratio(0.0005))).judged.verdict,
+        Verdict::Undecided
+    );
 }
 
 #[test]
@@ -264,15 +284,21 @@ fn a_metric_timed_by_the_clock_under_test_gets_no_verdict() {
     };
     let found = judged(false);
     let only = &found.comparisons[0];
-    assert_eq!((only.verdict, only.p), (Verdict::Undecided, None));
+    assert_eq!(
+        (only.judged.verdict, only.judged.p),
+        (Verdict::Undecided, None)
+    );
     assert!(
-        only.sentence.contains("trust_self_timed"),
+        only.judged.sentence.contains("trust_self_timed"),
         "{}",
-        only.sentence
+        only.judged.sentence
     );
     assert!(found.recommendation.choices.is_empty());
     // 100 against 200 and hardly any spread, but the same clock for both: not so sure.
-    assert_eq!(judged(true).comparisons[0].verdict, Verdict::Different);
+    assert_eq!(
+        judged(true).comparisons[0].judged.verdict,
+        Verdict::Different
+    );
 }
 
 #[test]

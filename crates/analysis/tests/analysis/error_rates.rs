@@ -38,7 +38,7 @@ fn with_verdict(verdict: Verdict, experiment: impl Fn(u64) -> Record) -> u32 {
         .map(|seed| analyse(&experiment(u64::from(seed))))
         .filter(|analysis| {
             let mut comparisons = analysis.comparisons.iter();
-            comparisons.any(|comparison| comparison.verdict == verdict)
+            comparisons.any(|comparison| comparison.judged.verdict == verdict)
         })
         .count() as u32
 }
@@ -127,7 +127,8 @@ fn a_pooled_error_finds_more() {
             100.0 + effect + random.normal()
         });
         let of = |comparison: &knobstat_analysis::Comparison| {
-            comparison.verdict == Verdict::Different && comparison.levels.to_string() == "knob=f"
+            comparison.judged.verdict == Verdict::Different
+                && comparison.levels.to_string() == "knob=f"
         };
         pooled += u32::from(analyse(&record).comparisons.iter().any(of));
         own += u32::from(own_errors(&record));

@@ -40,21 +40,21 @@ fn at_hz_250_the_best_clock_source_depends_on_the_packet_size() {
 
     let small = clock(&analysis, "tsc", 64);
     assert_eq!(
-        (small.verdict, small.better),
+        (small.judged.verdict, small.judged.better),
         (Verdict::Different, Some(false))
     );
     // Repeats that never vary: 513 three times against 886 three times.
     let large = clock(&analysis, "tsc", 512);
     assert_eq!(
-        (large.verdict, large.better),
+        (large.judged.verdict, large.judged.better),
         (Verdict::Different, Some(true))
     );
     assert_eq!(large.method, Some(Method::PairedTOnScale));
-    assert!((large.percent.unwrap() - 72.709_551_656).abs() < 1e-6);
+    assert!((large.judged.percent.unwrap() - 72.709_551_656).abs() < 1e-6);
     assert!(
-        large.sentence.contains("at least 72.7 % higher"),
+        large.judged.sentence.contains("at least 72.7 % higher"),
         "{}",
-        large.sentence
+        large.judged.sentence
     );
 
     let jiffies = levels(&[("clocksource", "jiffies".into())]);
@@ -71,11 +71,11 @@ fn two_clock_sources_at_line_rate_are_neither_equal_nor_best() {
         record.experiment.analysis.margin = Some(knobstat_data::Ratio(0.5));
         let analysis = analyse(&record);
         let both = clock(&analysis, "acpi_pm", 1280);
-        assert_eq!(both.verdict, Verdict::Undecided);
+        assert_eq!(both.judged.verdict, Verdict::Undecided);
         assert!(
-            both.sentence.contains("both limited by the link"),
+            both.judged.sentence.contains("both limited by the link"),
             "{}",
-            both.sentence
+            both.judged.sentence
         );
         let choice = choice(&analysis, 1280);
         assert_eq!(choice.best, None);
@@ -87,9 +87,12 @@ fn two_clock_sources_at_line_rate_are_neither_equal_nor_best() {
 fn at_hz_1000_jiffies_and_tsc_are_undecided_for_small_packets() {
     let analysis = analyse(&clock_sources(&HZ_1000));
     let small = clock(&analysis, "tsc", 64);
-    assert_eq!((small.verdict, small.better), (Verdict::Undecided, None));
-    assert!(small.p.unwrap() > 0.5);
-    assert!(small.more_blocks.is_some());
+    assert_eq!(
+        (small.judged.verdict, small.judged.better),
+        (Verdict::Undecided, None)
+    );
+    assert!(small.judged.p.unwrap() > 0.5);
+    assert!(small.judged.more.is_some());
     assert_eq!(choice(&analysis, 64).best, None);
 }
 
@@ -106,11 +109,11 @@ fn turbo_boost_gives_more_than_ten_percent_without_idle_ticks() {
         let settings = [("cstate", cstate.into()), ("idletick", idletick.into())];
         let found = comparison(&analysis, &settings);
         assert_eq!(
-            (found.verdict, found.better),
+            (found.judged.verdict, found.judged.better),
             (Verdict::Different, Some(true))
         );
         assert!(
-            (found.percent.unwrap() / percent - 1.0).abs() < 1e-5,
+            (found.judged.percent.unwrap() / percent - 1.0).abs() < 1e-5,
             "{found:?}"
         );
     }

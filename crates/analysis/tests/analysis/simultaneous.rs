@@ -42,15 +42,15 @@ fn agree(analysis: &Analysis, wanted: &[SimultaneousComparison], method: Method)
             })
             .unwrap();
         assert_eq!(found.method, Some(method));
-        assert!((found.difference.unwrap() - sign * one.difference).abs() < 1e-12);
-        let adjusted = found.p_adjusted.unwrap();
+        assert!((found.judged.difference.unwrap() - sign * one.difference).abs() < 1e-12);
+        let adjusted = found.judged.p_adjusted.unwrap();
         assert!(
             (adjusted - one.p).abs() <= 1e-9 * one.p + 1e-15,
             "{found:?} {one:?}"
         );
         let half = (one.interval.high - one.interval.low) / 2.0;
-        assert!((found.interval.unwrap().half_width() / half - 1.0).abs() < 1e-8);
-        for interval in [found.interval, found.percent_interval] {
+        assert!((found.judged.interval.unwrap().half_width() / half - 1.0).abs() < 1e-8);
+        for interval in [found.judged.interval, found.judged.percent_interval] {
             assert_eq!(
                 interval.unwrap().contains(0.0),
                 adjusted > 0.05,
@@ -111,10 +111,13 @@ fn several_baselines_share_the_error_rate() {
             };
             assert_eq!(analysis.comparisons.len(), pairs);
             let mut comparisons = analysis.comparisons.iter();
-            alarms += usize::from(comparisons.any(|one| one.verdict == Verdict::Different));
+            alarms += usize::from(comparisons.any(|one| one.judged.verdict == Verdict::Different));
             for found in &analysis.comparisons {
-                let adjusted = found.p_adjusted.unwrap();
-                assert_eq!(found.interval.unwrap().contains(0.0), adjusted > 0.05);
+                let adjusted = found.judged.p_adjusted.unwrap();
+                assert_eq!(
+                    found.judged.interval.unwrap().contains(0.0),
+                    adjusted > 0.05
+                );
             }
         }
         // 5.5 % of 60 and three standard errors.

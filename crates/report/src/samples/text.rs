@@ -152,28 +152,34 @@ fn row(sign: char, set: &SetFindings, digits: usize) -> String {
 /// A comparison in the shape of ministat's.
 fn lines(comparison: &Comparison, findings: &Findings) -> String {
     let confidence = short_percent(findings.confidence_percent);
-    let mut text = match comparison.verdict.word() {
+    let mut text = match comparison.judged.verdict.word() {
         "different" => format!("Difference at {confidence} % confidence\n"),
         "equivalent" => format!("Equivalent at {confidence} % confidence\n"),
         _ => format!("No difference proven at {confidence} % confidence\n"),
     };
     let differences = [
-        (comparison.difference, comparison.interval, ""),
-        (comparison.percent, comparison.percent_interval, " %"),
+        (comparison.judged.difference, comparison.judged.interval, ""),
+        (
+            comparison.judged.percent,
+            comparison.judged.percent_interval,
+            " %",
+        ),
     ];
     for (value, interval, unit) in differences {
         if let (Some(value), Some(interval)) = (value, Ends::of(interval)) {
             let _ = writeln!(text, "\t{}", estimate(value, interval, unit));
         }
     }
-    if let (Some(p), Some(adjusted), Some(method)) =
-        (comparison.p, comparison.p_adjusted, comparison.method)
-    {
+    if let (Some(p), Some(adjusted), Some(method)) = (
+        comparison.judged.p,
+        comparison.judged.p_adjusted,
+        comparison.method,
+    ) {
         let _ = writeln!(
             text,
             "\t({}, p = {})",
             method.word(),
-            both(p, adjusted, comparison.family)
+            both(p, adjusted, comparison.judged.family)
         );
     }
     if let Some(rank) = comparison.rank {
@@ -181,7 +187,7 @@ fn lines(comparison: &Comparison, findings: &Findings) -> String {
             Some(interval) => estimate(rank.shift, interval, ""),
             None => significant(rank.shift, 3),
         };
-        let p = both(rank.p, rank.p_adjusted, comparison.family);
+        let p = both(rank.p, rank.p_adjusted, comparison.judged.family);
         let test = format!("({}, p = {p};", rank.name);
         let shift = format!("shifted by {shift})");
         let gap = if test.len() + shift.len() < WIDEST_LINE {
@@ -224,8 +230,8 @@ fn verdicts(findings: &Findings, columns: usize) -> String {
     let all = comparisons.len() <= MOST_SENTENCES;
     let mut left_out = 0;
     for comparison in &comparisons {
-        if all || comparison.verdict.word() != "undecided" {
-            text.push_str(&item(&comparison.sentence, columns));
+        if all || comparison.judged.verdict.word() != "undecided" {
+            text.push_str(&item(&comparison.judged.sentence, columns));
         } else {
             left_out += 1;
         }
@@ -287,12 +293,14 @@ fn table(findings: &Findings, columns: usize) -> String {
             mean(group.sets.first()),
             mean(Some(set)),
             comparison
+                .judged
                 .percent
                 .map_or_else(|| "-".to_owned(), signed_percent),
             comparison
+                .judged
                 .p_adjusted
                 .map_or_else(|| "-".to_owned(), probability),
-            comparison.verdict.word().to_owned(),
+            comparison.judged.verdict.word().to_owned(),
         ]);
         lines.push(line);
     }
@@ -307,7 +315,7 @@ fn table(findings: &Findings, columns: usize) -> String {
         .collect();
     let used: usize = widths.iter().map(|width| width + 2).sum();
     let room = columns.saturating_sub(used).min(WIDEST_AXIS);
-    let ends = |comparison: &Comparison| Ends::of(comparison.percent_interval);
+    let ends = |comparison: &Comparison| Ends::of(comparison.judged.percent_interval);
     let axis = Some(room)
         .filter(|room| *room >= NARROWEST_AXIS)
         .and_then(|room| {
@@ -332,7 +340,7 @@ fn table(findings: &Findings, columns: usize) -> String {
             .collect();
         if let (Some(axis), Some(place)) = (axis, row.checked_sub(1)) {
             let comparison = pairs[place].2;
-            cells.push(match (ends(comparison), comparison.percent) {
+            cells.push(match (ends(comparison), comparison.judged.percent) {
                 (Some(ends), Some(percent)) => axis.line(ends.0, percent, ends.1),
                 _ => axis.empty(),
             });

@@ -45,15 +45,15 @@ fn numbers(comparison: &Comparison) -> Vec<Option<f64>> {
         [interval.map(|i| i.low), interval.map(|i| i.high)]
     };
     let mut all = vec![
-        comparison.difference,
-        comparison.percent,
-        comparison.p,
-        comparison.p_adjusted,
+        comparison.judged.difference,
+        comparison.judged.percent,
+        comparison.judged.p,
+        comparison.judged.p_adjusted,
         comparison.p_equivalence,
-        Some(comparison.confidence_percent),
+        Some(comparison.judged.confidence_percent),
     ];
-    all.extend(ends(comparison.interval));
-    all.extend(ends(comparison.percent_interval));
+    all.extend(ends(comparison.judged.interval));
+    all.extend(ends(comparison.judged.percent_interval));
     if let Some(rank) = comparison.rank {
         all.extend([Some(rank.p), Some(rank.p_adjusted), Some(rank.shift)]);
         all.push(rank.probability_larger);
@@ -67,28 +67,32 @@ fn check(findings: &Findings, question: Question, of: &[Vec<f64>]) {
         for number in numbers(comparison).into_iter().flatten() {
             assert!(number.is_finite(), "{comparison:?} {of:?}");
         }
-        let sentence = &comparison.sentence;
+        let sentence = &comparison.judged.sentence;
         assert!(sentence.len() > 20 && sentence.ends_with('.'), "{sentence}");
         for word in ["NaN", "inf ", " inf"] {
             assert!(!sentence.contains(word), "{sentence} {of:?}");
         }
         let alpha = question.confidence.alpha();
-        match comparison.verdict {
-            Verdict::Different => assert!(comparison.p_adjusted.unwrap() <= alpha),
+        match comparison.judged.verdict {
+            Verdict::Different => assert!(comparison.judged.p_adjusted.unwrap() <= alpha),
             Verdict::Equivalent => assert!(comparison.p_equivalence.unwrap() <= alpha),
             Verdict::Undecided => {
                 assert!(
-                    comparison.p_adjusted.is_none_or(|p| p > alpha),
+                    comparison.judged.p_adjusted.is_none_or(|p| p > alpha),
                     "{comparison:?}"
                 );
             }
         }
-        if let (Some(interval), Some(p)) = (comparison.interval, comparison.p_adjusted) {
+        if let (Some(interval), Some(p)) =
+            (comparison.judged.interval, comparison.judged.p_adjusted)
+        {
             // At the edge itself either answer is right.
             if (p - alpha).abs() > 1e-9 {
                 assert_eq!(interval.contains(0.0), p > alpha, "{comparison:?} {of:?}");
             }
-            if let (Some(percent), true) = (comparison.percent_interval, (p - alpha).abs() > 1e-6) {
+            if let (Some(percent), true) =
+                (comparison.judged.percent_interval, (p - alpha).abs() > 1e-6)
+            {
                 assert_eq!(percent.contains(0.0), p > alpha, "{comparison:?} {of:?}");
             }
         }
@@ -133,7 +137,7 @@ fn every_comparison_has_an_answer_in_words() {
         assert_eq!(findings.comparisons().count(), sets.len() - 1);
         check(&findings, question, &sets);
         for comparison in findings.comparisons() {
-            verdicts[comparison.verdict as usize] += 1;
+            verdicts[comparison.judged.verdict as usize] += 1;
         }
     }
     println!("different, equivalent, undecided: {verdicts:?}");
@@ -158,8 +162,8 @@ fn neither_order_nor_scale_changes_a_verdict() {
             let findings = compared(&[a, b], Question::default());
             let comparison = findings.comparisons().next().unwrap();
             (
-                comparison.p.unwrap(),
-                comparison.percent.unwrap(),
+                comparison.judged.p.unwrap(),
+                comparison.judged.percent.unwrap(),
                 comparison.rank.unwrap().p,
             )
         };

@@ -119,14 +119,18 @@ fn more_values_of_each_are_likely_to_decide() {
     let b: Vec<f64> = b.iter().map(|value| value - 0.5).collect();
     let findings = compared(&[&a, &b], Question::default());
     let found = findings.comparisons().next().unwrap();
-    if let Some(more) = found.more_values {
+    if let Some(more) = found.judged.more {
         let words = format!("About {more} more value");
-        assert!(found.sentence.contains(&words), "{}", found.sentence);
+        assert!(
+            found.judged.sentence.contains(&words),
+            "{}",
+            found.judged.sentence
+        );
         let repeated = |values: &[f64]| values.repeat(1 + (more as usize).div_ceil(6));
         let findings = compared(&[&repeated(&a), &repeated(&b)], Question::default());
-        let p = findings.comparisons().next().unwrap().p.unwrap();
-        assert!(p < found.p.unwrap());
+        let p = findings.comparisons().next().unwrap().judged.p.unwrap();
+        assert!(p < found.judged.p.unwrap());
     } else {
-        panic!("{}", found.sentence);
+        panic!("{}", found.judged.sentence);
     }
 }

@@ -14,8 +14,17 @@ fn one(baseline: &[f64], set: &[f64], question: Question) -> Comparison {
 #[track_caller]
 fn undecided(baseline: &[f64], set: &[f64], words: &str) -> Comparison {
     let found = one(baseline, set, Question::default());
-    assert_eq!(found.verdict, Verdict::Undecided, "{}", found.sentence);
-    assert!(found.sentence.contains(words), "{}", found.sentence);
+    assert_eq!(
+        found.judged.verdict,
+        Verdict::Undecided,
+        "{}",
+        found.judged.sentence
+    );
+    assert!(
+        found.judged.sentence.contains(words),
+        "{}",
+        found.judged.sentence
+    );
     found
 }
 
@@ -25,7 +34,7 @@ fn too_few_values() {
     undecided(&[], &[], "b and a have no value");
     let single = undecided(&[1.0], &[2.0], "a single value each");
     assert_eq!(
-        (single.difference, single.more_values),
+        (single.judged.difference, single.judged.more),
         (Some(1.0), Some(1))
     );
     undecided(&[1.0, 2.0, 3.0], &[2.0], "b has a single value");
@@ -40,21 +49,21 @@ fn unequal_numbers_of_values_are_no_obstacle() {
         Question::default(),
     );
     assert_eq!((found.n, found.baseline_n), (2, 6));
-    assert_eq!(found.verdict, Verdict::Different);
+    assert_eq!(found.judged.verdict, Verdict::Different);
     assert_eq!(found.method, Some(Method::Welch));
 }
 
 #[test]
 fn constants() {
     let found = one(&[513.0; 3], &[886.0; 4], Question::default());
-    assert_eq!(found.verdict, Verdict::Different);
+    assert_eq!(found.judged.verdict, Verdict::Different);
     assert_eq!(found.method, Some(Method::WelchOnScale));
     let same = undecided(
         &[951.0; 5],
         &[951.0; 3],
         "Nothing finer than the step of the scale",
     );
-    assert_eq!(same.difference, Some(0.0));
+    assert_eq!(same.judged.difference, Some(0.0));
     undecided(&[0.0; 5], &[0.0; 3], "no step of the scale is known");
     undecided(
         &[1.0; 3],
@@ -80,12 +89,12 @@ fn a_mean_about_zero_has_no_percentage() {
     let noise = [-1.0, 1.25, -0.5, 0.75, -0.25, 0.5];
     let far: Vec<f64> = noise.iter().map(|value| value + 100.0).collect();
     let found = one(&noise, &far, Question::default());
-    assert_eq!(found.verdict, Verdict::Different);
-    assert_eq!(found.percent_interval, None);
+    assert_eq!(found.judged.verdict, Verdict::Different);
+    assert_eq!(found.judged.percent_interval, None);
     assert!(
-        found.sentence.contains("not in percent"),
+        found.judged.sentence.contains("not in percent"),
         "{}",
-        found.sentence
+        found.judged.sentence
     );
 }
 
@@ -103,17 +112,25 @@ fn pairs_need_equal_numbers() {
     let uneven = one(&[1.0, 2.0, 3.0], &[1.0, 2.0], paired);
     assert!(
         uneven
+            .judged
             .sentence
             .contains("cannot be paired: they have 2 and 3 values")
     );
     let single = one(&[1.0], &[2.0], paired);
-    assert!(single.sentence.contains("one pair"), "{}", single.sentence);
+    assert!(
+        single.judged.sentence.contains("one pair"),
+        "{}",
+        single.judged.sentence
+    );
     // What independent samples cannot show, pairs do.
     let (before, after) = ([1.0, 5.0, 9.0, 3.0, 7.0], [1.31, 5.29, 9.3, 3.32, 7.28]);
-    assert_eq!(one(&before, &after, paired).verdict, Verdict::Different);
+    assert_eq!(
+        one(&before, &after, paired).judged.verdict,
+        Verdict::Different
+    );
     assert_eq!(one(&before, &after, paired).method, Some(Method::PairedT));
     assert_eq!(
-        one(&before, &after, Question::default()).verdict,
+        one(&before, &after, Question::default()).judged.verdict,
         Verdict::Undecided
     );
 }
@@ -125,19 +142,25 @@ fn equivalent_only_within_the_margin() {
         ..Question::default()
     };
     let (a, b) = ([100.0, 100.2, 99.9, 100.1], [100.1, 99.8, 100.2, 100.0]);
-    assert_eq!(one(&a, &b, margin(0.01)).verdict, Verdict::Equivalent);
-    assert_eq!(one(&a, &b, margin(0.0001)).verdict, Verdict::Undecided);
+    assert_eq!(
+        one(&a, &b, margin(0.01)).judged.verdict,
+        Verdict::Equivalent
+    );
+    assert_eq!(
+        one(&a, &b, margin(0.0001)).judged.verdict,
+        Verdict::Undecided
+    );
     // A clock of whole units cannot show that two means are closer than a unit.
     assert_eq!(
-        one(&[100.0; 9], &[100.0; 9], margin(0.005)).verdict,
+        one(&[100.0; 9], &[100.0; 9], margin(0.005)).judged.verdict,
         Verdict::Undecided
     );
     assert_eq!(
-        one(&[100.0; 9], &[100.0; 9], margin(0.5)).verdict,
+        one(&[100.0; 9], &[100.0; 9], margin(0.5)).judged.verdict,
         Verdict::Undecided
     );
     assert_eq!(
-        one(&[101.0; 9], &[101.0; 9], margin(0.05)).verdict,
+        one(&[101.0; 9], &[101.0; 9], margin(0.05)).judged.verdict,
         Verdict::Equivalent
     );
 }
@@ -151,12 +174,13 @@ fn better_and_worse_only_where_that_is_known() {
         };
         one(&[1.0, 1.1, 0.9], &[2.0, 2.1, 1.9], question)
     };
-    assert_eq!(ask(None).better, None);
-    assert_eq!(ask(Some(Better::Higher)).better, Some(true));
+    assert_eq!(ask(None).judged.better, None);
+    assert_eq!(ask(Some(Better::Higher)).judged.better, Some(true));
     let worse = ask(Some(Better::Lower));
-    assert_eq!(worse.better, Some(false));
+    assert_eq!(worse.judged.better, Some(false));
     assert!(
         worse
+            .judged
             .sentence
             .starts_with("b is worse than a: the mean is 100 % higher")
     );
@@ -180,8 +204,8 @@ fn a_million_values_of_each() {
     let (a, b) = (values(1e-7), values(1.01e-7));
     let findings = compared(&[&a, &b], Question::default());
     let found = findings.comparisons().next().unwrap();
-    assert_eq!(found.verdict, Verdict::Different);
-    assert!((found.percent.unwrap() - 1.0).abs() < 1e-9);
+    assert_eq!(found.judged.verdict, Verdict::Different);
+    assert!((found.judged.percent.unwrap() - 1.0).abs() < 1e-9);
     assert!(found.rank.is_some_and(|rank| rank.p < 1e-20));
     let longer = [a.clone(), vec![0.5; 1]].concat();
     let findings = compared(&[&a, &longer], Question::default());

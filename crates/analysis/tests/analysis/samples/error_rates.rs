@@ -30,7 +30,7 @@ fn with(
             let slices: Vec<&[f64]> = sets.iter().map(Vec::as_slice).collect();
             compared(&slices, question)
                 .comparisons()
-                .any(|comparison| comparison.verdict == verdict)
+                .any(|comparison| comparison.judged.verdict == verdict)
         })
         .count() as u32
 }

@@ -37,9 +37,9 @@ fn every_setting_of_2010_is_better_than_the_first() {
     let findings = compared(&sets, question);
     let percent = [-3.49, -4.22, -0.966, -10.7, -10.4];
     for (comparison, percent) in findings.comparisons().zip(percent) {
-        assert_eq!(comparison.verdict, Verdict::Different);
-        assert_eq!(comparison.better, Some(true));
-        let found = comparison.percent.unwrap();
+        assert_eq!(comparison.judged.verdict, Verdict::Different);
+        assert_eq!(comparison.judged.better, Some(true));
+        let found = comparison.judged.percent.unwrap();
         assert!((found / percent - 1.0).abs() < 0.005, "{found} {percent}");
         // 2 / C(16, 8), and Holm's five times that.
         let rank = comparison.rank.unwrap();
@@ -65,12 +65,12 @@ fn welchs_p_value_is_that_of_an_independent_program() {
     let findings = compared(&[&sets[0], &sets[1]], Question::default());
     let comparison = findings.comparisons().next().unwrap();
     // R 4.2.2: t.test(plus, x)$p.value, and its confidence interval.
-    let p = comparison.p.unwrap();
+    let p = comparison.judged.p.unwrap();
     assert!(
         (p / 0.000_000_786_944_606_648_412_5 - 1.0).abs() < 1e-6,
         "{p}"
     );
-    let interval = comparison.interval.unwrap();
+    let interval = comparison.judged.interval.unwrap();
     assert!(
         (interval.low - -0.504_927_190_868_961_8).abs() < 1e-6,
         "{interval:?}"
@@ -79,9 +79,10 @@ fn welchs_p_value_is_that_of_an_independent_program() {
         (interval.high - -0.335_072_809_131_038_1).abs() < 1e-6,
         "{interval:?}"
     );
-    assert_eq!(comparison.better, None);
+    assert_eq!(comparison.judged.better, None);
     assert!(
         comparison
+            .judged
             .sentence
             .starts_with("b and a differ: the mean of b is 3.49 % lower")
     );
@@ -96,15 +97,15 @@ fn a_wide_margin_makes_them_equivalent_and_says_that_there_is_a_difference() {
     };
     let findings = compared(&[&sets[0], &sets[1]], question);
     let comparison = findings.comparisons().next().unwrap();
-    assert_eq!(comparison.verdict, Verdict::Equivalent);
+    assert_eq!(comparison.judged.verdict, Verdict::Equivalent);
     assert!(
-        comparison.sentence.contains("less than 5 %"),
+        comparison.judged.sentence.contains("less than 5 %"),
         "{}",
-        comparison.sentence
+        comparison.judged.sentence
     );
     assert!(
-        comparison.sentence.contains("smaller than that"),
+        comparison.judged.sentence.contains("smaller than that"),
         "{}",
-        comparison.sentence
+        comparison.judged.sentence
     );
 }

@@ -40,11 +40,20 @@ fn treatments_are_matched_by_their_levels() {
     assert_eq!(findings.groups[0].at, "clocksource=tsc");
     assert_eq!(findings.groups[0].better, Some(Better::Higher));
     for comparison in findings.comparisons() {
-        assert_eq!(comparison.better, Some(true), "{}", comparison.sentence);
+        assert_eq!(
+            comparison.judged.better,
+            Some(true),
+            "{}",
+            comparison.judged.sentence
+        );
     }
     let first = findings.comparisons().next().unwrap();
     let start = "At clocksource=tsc, new is better than old: throughput is ";
-    assert!(first.sentence.starts_with(start), "{}", first.sentence);
+    assert!(
+        first.judged.sentence.starts_with(start),
+        "{}",
+        first.judged.sentence
+    );
     let kinds = kinds(&findings);
     assert!(
         kinds.contains(&"time-between") && kinds.contains(&"other-machine"),
@@ -69,8 +78,13 @@ fn what_the_link_held_down_gets_no_verdict() {
     let sources = vec![source("old", &old), source("new", &new)];
     let findings = compare(arrange(sources, None, None).unwrap(), Question::default());
     for comparison in findings.comparisons() {
-        assert_eq!(comparison.verdict, Verdict::Undecided);
-        assert!(comparison.sentence.contains("both limited by the link"));
+        assert_eq!(comparison.judged.verdict, Verdict::Undecided);
+        assert!(
+            comparison
+                .judged
+                .sentence
+                .contains("both limited by the link")
+        );
     }
 }
 
