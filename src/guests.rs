@@ -90,7 +90,7 @@ pub fn on_paper(
     let mut cannot = |error: &dyn std::fmt::Display| {
         sentences.push(format!("None could be booted here: {error}."));
     };
-    let cache = Cache::locate(|name| std::env::var_os(name)).unwrap_or_else(|error| {
+    let cache = Cache::locate(std::env::var_os).unwrap_or_else(|error| {
         cannot(&error);
         Cache::of([])
     });

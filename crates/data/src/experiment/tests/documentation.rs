@@ -50,9 +50,11 @@ fn the_file_with_every_key_is_right() {
     let guest = include_str!("guest.toml");
     assert_eq!(right(guest).name, "a guest with everything");
     let keys = Table::Guest.keys().iter();
-    for key in keys.filter(|key| !guest.contains(&format!("\n{} = ", key.name))) {
-        panic!("{} of {:?}", key.name, Table::Guest);
-    }
+    let missing: Vec<_> = keys
+        .map(|key| key.name)
+        .filter(|name| !guest.contains(&format!("\n{name} = ")))
+        .collect();
+    assert_eq!(missing, Vec::<&str>::new(), "of {:?}", Table::Guest);
     for table in Table::ALL
         .into_iter()
         .filter(|table| *table != Table::Guest)
