@@ -4,6 +4,8 @@
 use std::env;
 use std::path::{Path, PathBuf};
 
+use knobstat_data::Experiment;
+use knobstat_data::experiment::TargetChoice;
 use knobstat_data::messages::{BootLoader, MayReboot, Resume};
 use knobstat_data::words::{ExperimentId, sha256};
 use knobstat_lab::engine::{Ended, Finish};
@@ -25,11 +27,22 @@ const UNITS: &str = "/etc/systemd/system";
 /// content.
 ///
 /// # Errors
-/// When the program was started by words that are no text.
-pub fn consent(how: &How, source: &str) -> Result<Option<Reboots>, Trouble> {
+/// When the experiment runs on another machine, or the program was started by words that are no
+/// text.
+pub fn consent(
+    how: &How,
+    experiment: &Experiment,
+    source: &str,
+) -> Result<Option<Reboots>, Trouble> {
     let Some(by) = how.reboot else {
         return Ok(None);
     };
+    if experiment.target != TargetChoice::Local {
+        return Err(Trouble::request(
+            "--reboot reboots this machine, and the experiment runs on another one",
+            "Leave --reboot out: a guest is booted anew without it.",
+        ));
+    }
     let may = MayReboot {
         by: match by {
             RebootBy::Any => None,

@@ -90,7 +90,7 @@ pub fn check(
     how: &How,
     global: &Global,
 ) -> Result<u8, Trouble> {
-    let reboots = reboots::consent(how, &source)?;
+    let reboots = reboots::consent(how, &experiment, &source)?;
     let (mut target, unknown) = front::on_paper(&experiment, file, reboots, global)?;
     let name = experiment.name.clone();
     let treatments = full_factorial(&experiment.factors).len();
@@ -143,11 +143,11 @@ pub fn carry_out(
     global: &Global,
 ) -> Result<u8, Trouble> {
     reboots::refuse_another_content(how, &source)?;
-    let is_rebooted = how.reboot.is_some() && experiment.target == TargetChoice::Local;
+    let reboots = reboots::consent(how, &experiment, &source)?;
+    let is_rebooted = reboots.is_some();
     if is_rebooted {
         reboots::refuse_volatile_places(file, global)?;
     }
-    let reboots = reboots::consent(how, &source)?;
     let UnderTest {
         mut target,
         watch,

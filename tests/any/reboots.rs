@@ -225,6 +225,19 @@ fn an_order_that_could_never_be_cleared_is_refused() {
 }
 
 #[test]
+fn another_machine_is_not_rebooted() {
+    let booted = Booted::new();
+    let guest = EXPERIMENT.replace("kind = \"local\"", "kind = \"vm\"");
+    booted.place.file("experiment.toml", &guest);
+    let refused = booted.run(&["--reboot"]).must_exit(2);
+    assert!(
+        refused.stderr().contains("Leave --reboot out"),
+        "{}",
+        refused.stderr()
+    );
+}
+
+#[test]
 fn three_failed_boots_end_it() {
     let mut booted = Booted::new();
     let before = booted.disk();

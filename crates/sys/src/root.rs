@@ -318,5 +318,7 @@ mod tests {
             root.file_system("/proc/sys/kernel/osrelease").unwrap().kind,
             FileSystemKind::Procfs
         );
+        // A link to the process's own number, which is no link out of the file system.
+        assert!(root.read("/proc/self/mountinfo").unwrap().contains(" / "));
     }
 }
