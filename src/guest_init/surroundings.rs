@@ -35,6 +35,10 @@ const LONGEST_WAIT: Duration = Duration::from_secs(5);
 pub fn make() -> Vec<String> {
     let mut troubles = Vec::new();
     for (kind, directory, is_needed) in FILE_SYSTEMS {
+        // What the guest was given there stays visible.
+        if kind == "tmpfs" && !is_empty(directory) {
+            continue;
+        }
         if let Err(error) = mount::mount(kind, Path::new(directory))
             && is_needed
         {
@@ -50,6 +54,10 @@ pub fn make() -> Vec<String> {
     troubles.extend(load_modules());
     wait_for_clock_sources();
     troubles
+}
+
+fn is_empty(directory: &str) -> bool {
+    fs::read_dir(directory).map_or(true, |mut entries| entries.next().is_none())
 }
 
 /// Waits until the kernel has made up its mind about the time stamp counter: for about a second

@@ -8,9 +8,10 @@
 
 use std::process::{Child, Stdio};
 
+use crate::support::guardian::guardian_of;
 use crate::support::machine::Machine;
 use crate::support::pipe::{Pipe, watched};
-use crate::support::processes::{children, guardian_of, kill, wait_until_gone};
+use crate::support::processes::{children, kill, wait_until_gone};
 use crate::support::program::{Ended, Place, output};
 
 /// An experiment of two clock sources and one block, with further keys of the workload and of the

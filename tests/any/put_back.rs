@@ -5,8 +5,9 @@ use std::io::{BufRead, BufReader, Read};
 use std::os::unix::process::ExitStatusExt;
 use std::process::{Child, Command, Stdio};
 
+use crate::support::guardian::guardian_of;
 use crate::support::machine::Machine;
-use crate::support::processes::{children, guardian_of, kill, wait_until_gone};
+use crate::support::processes::{children, kill, wait_until_gone};
 use crate::support::program::{Place, output};
 
 /// An experiment whose workload tells on a pipe that it runs, and then runs until it is ended.

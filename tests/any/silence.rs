@@ -10,9 +10,10 @@
 
 use std::io::Read;
 
+use crate::support::guardian::guardian_of;
 use crate::support::machine::Machine;
 use crate::support::pipe::{Pipe, watched};
-use crate::support::processes::{children, guardian_of};
+use crate::support::processes::children;
 use crate::support::program::{Place, output};
 use crate::support::terminal::Terminal;
 

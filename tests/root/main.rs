@@ -8,6 +8,7 @@
 #[path = "../support"]
 mod support {
     pub mod campaign;
+    pub mod guardian;
     pub mod machine;
     pub mod processes;
     pub mod program;

@@ -11,8 +11,9 @@ use knobstat_sys::user::{self, User};
 
 use crate::Test;
 use crate::needs::Need;
+use crate::support::guardian::guardian_of;
 use crate::support::machine::Machine;
-use crate::support::processes::{children, guardian_of, kill, wait_until_gone};
+use crate::support::processes::{children, kill, wait_until_gone};
 use crate::support::program::{Place, output};
 
 /// The tests of this group.

@@ -2,6 +2,9 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use super::program::Place;
 
 /// A laid-out machine; its files are gone with it.
 pub struct Machine {
@@ -158,5 +161,14 @@ impl Machine {
             }
         }
         found
+    }
+}
+
+impl Place {
+    /// The program on a laid-out machine.
+    pub fn knobstat_on(&self, machine: &Machine) -> Command {
+        let mut command = self.knobstat();
+        command.arg("--root").arg(machine.path());
+        command
     }
 }

@@ -3,8 +3,6 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-use super::machine::Machine;
-
 /// A place where one test's store, state and files live.
 pub struct Place {
     directory: tempfile::TempDir,
@@ -47,13 +45,6 @@ impl Place {
             .env_remove("SUDO_UID")
             .current_dir(env!("CARGO_MANIFEST_DIR"))
             .stdin(std::process::Stdio::null());
-        command
-    }
-
-    /// The program on a laid-out machine.
-    pub fn knobstat_on(&self, machine: &Machine) -> Command {
-        let mut command = self.knobstat();
-        command.arg("--root").arg(machine.path());
         command
     }
 }

@@ -78,8 +78,9 @@ fn of_guest(context: &Context, guest: GuestMachine) -> Vec<Caveat> {
                        counts, and how a pacer waits. It does not show how long a device takes to \
                        answer, so that it cannot rank hpet against acpi_pm, nor how fast any real \
                        processor is: for that take `time = \"wall\"` with KVM, or metal. Repeats \
-                       repeat almost exactly and are not independent: an interval tells how exact \
-                       the repetition is, and a p-value nothing beyond it."
+                       are not independent: nothing of a real machine varies between them, and \
+                       what does is how wake-ups fell on ticks. An interval tells how exact the \
+                       repetition is, and a p-value nothing beyond it."
                     .to_owned(),
         }),
         (GuestTime::Wall, Accelerator::Tcg) => caveats.push(Caveat {

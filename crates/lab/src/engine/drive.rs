@@ -201,6 +201,13 @@ impl Drive<'_, '_> {
                     self.session = None;
                     self.over()
                 }
+                // A signal came while something else than a run was answered: the other side was
+                // asked to end, and its last word is still to be heard.
+                Err(EngineError::Target(TargetError::Gone { .. }))
+                    if self.interrupt.signal().is_some() =>
+                {
+                    self.over()
+                }
                 then => then?,
             };
             if let Then::End(finish) = then {

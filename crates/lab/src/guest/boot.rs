@@ -25,8 +25,10 @@ use super::qemu::{LONGEST_COMMAND_LINE, Machine, QEMU};
 /// are the parent's process id, the program and the program's arguments.
 pub const BOUND: &str = "bound";
 
-/// The last lines of a console that are kept.
-const LINES_KEPT: usize = 12;
+/// The last lines of a console that are kept; and where a kernel panicked, the lines from there on,
+/// which say why, before the others.
+const LINES_KEPT: usize = 6;
+const PANIC: &str = "Kernel panic";
 /// The last bytes of a console that are looked at for them.
 const BYTES_KEPT: u64 = 8 << 10;
 
@@ -289,7 +291,15 @@ fn last_lines(file: &File) -> Vec<String> {
         })
         .filter(|line| !line.is_empty())
         .collect();
-    lines.drain(..lines.len().saturating_sub(LINES_KEPT));
+    match lines.iter().rposition(|line| line.contains(PANIC)) {
+        Some(panic) => {
+            lines.drain(..panic);
+            lines.truncate(LINES_KEPT);
+        }
+        None => {
+            lines.drain(..lines.len().saturating_sub(LINES_KEPT));
+        }
+    }
     lines
 }
 
@@ -309,6 +319,13 @@ mod tests {
         let lines = last_lines(&file);
         assert_eq!(lines.len(), LINES_KEPT);
         assert_eq!(lines.last().unwrap(), "[2Jline 39");
+        writeln!(file, "[    0.5] Kernel panic - not syncing: no root").unwrap();
+        for line in 0..20 {
+            writeln!(file, "trace {line}").unwrap();
+        }
+        let lines = last_lines(&file);
+        assert_eq!(lines.len(), LINES_KEPT);
+        assert!(lines[0].contains("no root"), "{lines:?}");
     }
 
     #[test]
