@@ -12,6 +12,7 @@ mod support {
     pub mod machine;
     pub mod processes;
     pub mod program;
+    pub mod trial;
 }
 
 mod forced;
@@ -24,16 +25,16 @@ mod udp;
 
 use std::process::ExitCode;
 
-use libtest_mimic::{Arguments, Failed, Trial};
+use libtest_mimic::Arguments;
 
 use needs::Need;
+use support::trial::trial;
 
 /// A test, its name, and what it needs.
 pub type Test = (&'static str, &'static [Need], fn());
 
 fn main() -> ExitCode {
     let arguments = Arguments::from_args();
-    let required = std::env::var_os("KNOBSTAT_REQUIRE").is_some_and(|value| !value.is_empty());
     let groups = [
         ("misbehaving", misbehaving::TESTS),
         ("forced", forced::TESTS),
@@ -44,25 +45,10 @@ fn main() -> ExitCode {
     let trials = groups
         .into_iter()
         .flat_map(|(group, tests)| tests.iter().map(move |test| (group, test)))
-        .map(|(group, test)| trial(group, test, required))
+        .map(|(group, (name, needs, run))| {
+            let lacking = needs.iter().find_map(|need| need.lacking());
+            trial(format!("{group}::{name}"), lacking.map(str::to_owned), *run)
+        })
         .collect();
     libtest_mimic::run(&arguments, trials).exit_code()
-}
-
-fn trial(group: &str, (name, needs, run): &Test, required: bool) -> Trial {
-    let lacking = needs.iter().find_map(|need| need.lacking());
-    let run = *run;
-    let name = format!("{group}::{name}");
-    match lacking {
-        None => Trial::test(name, move || {
-            run();
-            Ok(())
-        }),
-        Some(reason) if required => Trial::test(name, move || {
-            Err(Failed::from(format!("it needs what is not here: {reason}")))
-        }),
-        Some(reason) => Trial::test(name, || Ok(()))
-            .with_kind(reason)
-            .with_ignored_flag(true),
-    }
 }

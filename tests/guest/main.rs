@@ -1,0 +1,50 @@
+//! The promises about settings, under a real kernel: the program runs in guests that QEMU boots,
+//! with Debian's kernel, and turns that kernel's own settings.
+//!
+//! Checks share boots: a script does what they all need, and each looks at what it printed. A test
+//! whose needs are not met is shown as ignored with what it lacks; with KNOBSTAT_REQUIRE set it
+//! fails instead.
+
+// What of the shared means is used here.
+#[path = "../support"]
+mod support {
+    pub mod trial;
+}
+
+mod boost;
+mod boot;
+mod counter;
+mod modules;
+mod needs;
+mod power_cut;
+mod settings;
+mod transcript;
+
+use std::process::ExitCode;
+
+use libtest_mimic::Arguments;
+
+use needs::Need;
+use support::trial::trial;
+
+/// A test, its name, and what it needs.
+pub type Test = (&'static str, &'static [Need], fn());
+
+fn main() -> ExitCode {
+    let arguments = Arguments::from_args();
+    let groups = [
+        ("settings", settings::TESTS),
+        ("boost", boost::TESTS),
+        ("counter", counter::TESTS),
+        ("power_cut", power_cut::TESTS),
+    ];
+    let trials = groups
+        .into_iter()
+        .flat_map(|(group, tests)| tests.iter().map(move |test| (group, test)))
+        .map(|(group, (name, needs, run))| {
+            let lacking = needs.iter().find_map(|need| need.lacking());
+            trial(format!("{group}::{name}"), lacking, *run)
+        })
+        .collect();
+    libtest_mimic::run(&arguments, trials).exit_code()
+}
