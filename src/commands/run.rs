@@ -6,7 +6,7 @@ use std::path::Path;
 
 use knobstat_analysis::stop;
 use knobstat_data::Experiment;
-use knobstat_data::experiment::TargetChoice;
+use knobstat_data::experiment::{GuestTime, TargetChoice};
 use knobstat_data::plan::full_factorial;
 use knobstat_lab::engine::{
     Assignment, Ended, EngineError, Finish, Means, Prepared, Progress, RealWorld, Silent, prepare,
@@ -104,7 +104,13 @@ pub fn check(
     let text = match prepare(assignment, target.as_mut(), None, &mut world) {
         Ok(prepared) => {
             let estimate = prepared.estimate().map_err(engine_trouble)?;
-            plan_text::render(prepared.record(), &estimate.to_string(), &unknown)
+            let time = match &prepared.record().experiment.target {
+                TargetChoice::Vm(machine) if machine.time == GuestTime::Virtual => {
+                    format!("{estimate} of the guests' own time")
+                }
+                _ => estimate.to_string(),
+            };
+            plan_text::render(prepared.record(), &time, &unknown)
         }
         // A plan of which nothing is left can still be shown, with every reason.
         Err(EngineError::NothingLeft(omissions)) => {

@@ -154,8 +154,38 @@ fn the_whole_of_2007() {
             .args(["run", "examples/clock-sources-vm.toml"]),
     );
     let text = ended.must_exit(0).stdout();
-    assert!(text.contains("clocksource=jiffies"), "{text}");
     println!("{text}");
+    // The table of the post, twice.
+    for (hz, credited) in [(250, 400), (1000, 100)] {
+        let heading = format!("\nhz={hz}\n");
+        let table = text.split(&heading).nth(1).unwrap();
+        let rows: Vec<&str> = table
+            .lines()
+            .take_while(|line| !line.is_empty())
+            .filter_map(|line| line.split_whitespace().next())
+            .collect();
+        for size in ["64", "128", "512", "1280"] {
+            assert!(rows.contains(&size), "{rows:?}");
+        }
+        let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        let predicted = format!("as r/T predicts ({credited})");
+        assert!(words.contains(&predicted), "{predicted}");
+    }
+}
+
+/// The mean of a figure over the runs of some treatments.
+fn mean(export: &Value, report: &Value, level: (&str, &str), key: &str) -> f64 {
+    let treatments = report["treatments"].as_array().unwrap();
+    let attempts = export["record"]["attempts"].as_array().unwrap();
+    let figures: Vec<f64> = attempts
+        .iter()
+        .filter(|attempt| {
+            let index = attempt["treatment"].as_u64().unwrap() as usize;
+            treatments[index]["levels"][level.0] == level.1
+        })
+        .map(|attempt| evidence(attempt, key))
+        .collect();
+    figures.iter().sum::<f64>() / figures.len() as f64
 }
 
 fn idle_ticks() {
@@ -167,4 +197,20 @@ fn idle_ticks() {
     );
     let report = ended.must_exit(0).json();
     assert_eq!(report["treatments"].as_array().unwrap().len(), 6);
+    let export = output(place.knobstat().args(["export", id(&report)]))
+        .must_exit(0)
+        .json();
+    // Two seconds at 250 ticks a second, against those that the kernel needs.
+    let ticks = |level| mean(&export, &report, ("idletick", level), "interrupts.timer");
+    assert!(ticks("on") > 480.0, "{}", ticks("on"));
+    assert!(ticks("off") < 100.0, "{}", ticks("off"));
+    // The deepest state that is allowed is the one that is used.
+    for (allowed, deeper) in [("C1", "C2"), ("C2", "C3")] {
+        let time = |state: &str| {
+            let key = format!("idle.{state}.time");
+            mean(&export, &report, ("cstate", allowed), &key)
+        };
+        assert!(time(allowed) > 1.8, "{allowed}: {}", time(allowed));
+        assert_eq!(time(deeper), 0.0, "{deeper} under {allowed}");
+    }
 }

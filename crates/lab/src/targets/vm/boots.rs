@@ -149,6 +149,11 @@ impl Boots {
         })
     }
 
+    /// The name of the machine's own kernel.
+    pub fn kernel_name(&self) -> &str {
+        &self.base.name
+    }
+
     /// Whether a level of a factor that needs a boot can be had by booting so.
     pub fn availability(&self, setting: &Setting) -> Availability {
         match self.of(std::slice::from_ref(setting)) {

@@ -30,7 +30,7 @@ pub use boots::{Boots, BootsError};
 pub use on_paper::VmOnPaper;
 use session::{Asked, VmSession};
 
-/// The guest that is booted where no settings are asked for: tries with the first levels.
+/// So often the boot that tells what the machine is is tried before the last resort.
 const TRIES_TO_DESCRIBE: usize = 2;
 
 /// What guests are made of, besides the experiment's own description of its machine.
@@ -188,6 +188,11 @@ impl<W: Watch + 'static> VmTarget<W> {
         let asked = Asked {
             settings,
             at_boot: self.at_boot.clone(),
+            varies: self
+                .first
+                .iter()
+                .map(|first| first.factor.clone())
+                .collect(),
             boots: self.boots.clone(),
             machine: self.machine.clone(),
         };
@@ -201,7 +206,11 @@ impl<W: Watch + 'static> VmTarget<W> {
                 TargetError::Interrupted
             }
             BootError::Ended { .. } | BootError::Deadline { .. } => {
-                TargetError::Boot(error.to_string())
+                let remedy = match self.machine.accelerator {
+                    Accelerator::Kvm => "; leave `accelerator` out where KVM does not work",
+                    Accelerator::Tcg => "",
+                };
+                TargetError::Boot(format!("{error}{remedy}"))
             }
             BootError::NoQemu | BootError::CommandLine(_) | BootError::Host(_) => {
                 TargetError::Setup(error.to_string())
@@ -212,15 +221,16 @@ impl<W: Watch + 'static> VmTarget<W> {
 
 impl<W: Watch + 'static> Target for VmTarget<W> {
     fn open(&mut self, boot: &[Setting]) -> Result<Opened, TargetError> {
-        if !boot.is_empty() || self.first.is_empty() {
+        if !boot.is_empty() {
             let session = self.boot(boot)?;
             return Ok(Opened::Session(Box::new(session)));
         }
         // What the machine can take is asked of a boot with the first level of each factor; where
         // that one does not come up, of one without any.
         let first = self.first.clone();
-        for _ in 0..TRIES_TO_DESCRIBE {
-            match self.boot(&first) {
+        let tries = std::iter::repeat_n(first.as_slice(), TRIES_TO_DESCRIBE);
+        for settings in tries {
+            match self.boot(settings) {
                 Err(TargetError::Boot(_)) => {}
                 result => {
                     return result.map(|session| Opened::Session(Box::new(session) as Box<_>));

@@ -31,6 +31,8 @@ pub(super) struct Asked {
     pub settings: Vec<Setting>,
     /// The knobs that are decided at boot.
     pub at_boot: Vec<String>,
+    /// Those of them that differ from boot to boot.
+    pub varies: Vec<String>,
     /// What other boots there are.
     pub boots: Boots,
     /// The machine.
@@ -113,7 +115,7 @@ impl<W: Watch> VmSession<W> {
     /// The guest's fingerprint: the same for every boot of the same machine.
     fn name(&self, description: &mut Description) {
         let machine = &self.asked.machine;
-        let kernel = machine.kernel.as_deref().unwrap_or("newest");
+        let kernel = self.asked.boots.kernel_name();
         description.machine.id = format!(
             "guest {kernel} {} cpus {} bytes {} {}",
             machine.cpus,
@@ -121,6 +123,12 @@ impl<W: Watch> VmSession<W> {
             machine.time.word(),
             machine.accelerator.word()
         );
+        // What differs from boot to boot is a level and no property of the machine.
+        let varies = |name: &str| self.asked.varies.iter().any(|factor| factor == name);
+        if varies("hz") || varies("kernel") {
+            description.machine.hz = None;
+            description.machine.kernel = None;
+        }
         description.machine.host = Some("a guest".to_owned());
         description.machine.guest = Some(GuestMachine {
             time: machine.time,
