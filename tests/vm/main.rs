@@ -16,6 +16,7 @@ mod clock_sources;
 mod commands;
 mod endings;
 mod needs;
+mod reboots;
 
 use std::process::ExitCode;
 
@@ -30,21 +31,24 @@ fn main() -> ExitCode {
     arguments.test_threads.get_or_insert(1);
     let required = is_set("KNOBSTAT_REQUIRE");
     let lacking = needs::lacking();
+    let for_a_disk = lacking.clone().or_else(needs::lacking_for_a_disk);
     let mut groups = vec![
-        ("clock_sources", clock_sources::TESTS),
-        ("boots", boots::TESTS),
-        ("commands", commands::TESTS),
-        ("endings", endings::TESTS),
+        ("clock_sources", clock_sources::TESTS, &lacking),
+        ("boots", boots::TESTS, &lacking),
+        ("commands", commands::TESTS, &lacking),
+        ("endings", endings::TESTS, &lacking),
+        ("reboots", reboots::TESTS, &for_a_disk),
     ];
     if is_set("KNOBSTAT_LONG") {
-        groups.push(("examples", clock_sources::LONG_TESTS));
+        groups.push(("examples", clock_sources::LONG_TESTS, &lacking));
+        groups.push(("reboots", reboots::LONG_TESTS, &for_a_disk));
     }
     let trials = groups
         .into_iter()
-        .flat_map(|(group, tests)| tests.iter().map(move |test| (group, test)))
-        .map(|(group, (name, run))| {
+        .flat_map(|(group, tests, lacking)| tests.iter().map(move |test| (group, test, lacking)))
+        .map(|(group, (name, run), lacking)| {
             let (name, run) = (format!("{group}::{name}"), *run);
-            match &lacking {
+            match lacking {
                 None => Trial::test(name, move || {
                     run();
                     Ok(())
