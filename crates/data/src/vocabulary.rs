@@ -79,6 +79,22 @@ pub struct ParameterSchema {
     pub documentation: &'static str,
 }
 
+/// A parameter that may be a factor.
+pub const fn parameter(
+    name: &'static str,
+    kind: ParameterKind,
+    default: DefaultValue,
+    documentation: &'static str,
+) -> ParameterSchema {
+    ParameterSchema {
+        name,
+        kind,
+        default,
+        factor: true,
+        documentation,
+    }
+}
+
 /// The value of a parameter that a file leaves out.
 #[derive(Clone, Copy, Debug)]
 pub enum DefaultValue {

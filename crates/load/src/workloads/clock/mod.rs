@@ -14,13 +14,11 @@ mod step;
 mod work;
 
 use knobstat_data::Parameters;
-use knobstat_data::messages::RunSpec;
 use knobstat_data::vocabulary::WorkloadSchema;
 use knobstat_sys::clock::Stopwatch;
 
-use super::survey::Wanted;
-use super::{Ended, Work, Workload, Yield, built_in, survey};
-use crate::launch::Launch;
+use super::Yield;
+use super::survey::{Survey, Wanted};
 use crate::parameters::ParameterError;
 
 pub use figures::{ClockFigures, Criterion, Drift, OneClock, Order, Path};
@@ -28,28 +26,24 @@ pub use figures::{ClockFigures, Criterion, Drift, OneClock, Order, Path};
 /// See the module.
 pub(super) struct ClockWorkload;
 
-impl Workload for ClockWorkload {
-    fn schema(&self) -> &'static WorkloadSchema {
+impl Survey for ClockWorkload {
+    type Wanted = Wanted;
+    type Figures = ClockFigures;
+
+    fn schema() -> &'static WorkloadSchema {
         &schema::SCHEMA
     }
 
-    fn launch(&self, spec: &RunSpec) -> Result<Launch, ParameterError> {
-        Wanted::read(&spec.parameters)?;
-        built_in::launch(spec)
+    fn wanted(parameters: &Parameters) -> Result<Wanted, ParameterError> {
+        Wanted::read(parameters)
     }
 
-    fn decode(&self, _spec: &RunSpec, ended: &Ended) -> Yield {
-        match survey::figures_of(ended) {
-            Ok(figures) => decode::decode(&figures),
-            Err(failure) => Yield::failed(failure),
-        }
+    fn make(wanted: &Wanted) -> Result<ClockFigures, String> {
+        work::run(wanted, &Stopwatch::calibrated())
     }
 
-    fn work(&self) -> Option<Work> {
-        Some(|parameters| {
-            let figures = survey(parameters, &Stopwatch::calibrated())?;
-            serde_json::to_value(figures).map_err(|error| error.to_string())
-        })
+    fn decode(figures: &ClockFigures) -> Yield {
+        decode::decode(figures)
     }
 }
 

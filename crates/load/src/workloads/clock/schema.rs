@@ -1,19 +1,17 @@
 //! The parameters and metrics of the workload `clock`.
 
 use knobstat_data::vocabulary::{ParameterSchema, WorkloadSchema};
-use knobstat_data::{Better, Metric, Unit};
+use knobstat_data::{Metric, Unit};
 
-use super::super::survey::{CPUS, DURATION, PRIORITY, interval};
+use super::super::survey::{CPUS, DURATION, PRIORITY, interval, less_is_better, schema};
 
 /// The workload as the experiment file knows it.
-pub(super) static SCHEMA: WorkloadSchema = WorkloadSchema {
-    kind: "clock",
-    summary: "Reads every clock, and tells what a reading costs and what it is worth.",
-    parameters: PARAMETERS,
+pub(super) static SCHEMA: WorkloadSchema = schema(
+    "clock",
+    "Reads every clock, and tells what a reading costs and what it is worth.",
+    PARAMETERS,
     metrics,
-    warmup_runs: 0,
-    placeholders: false,
-};
+);
 
 static PARAMETERS: &[ParameterSchema] = &[
     DURATION,
@@ -32,12 +30,7 @@ pub(super) const SYSTEM_CALL_COST: &str = "system_call_cost";
 pub(super) const STEP: &str = "step";
 
 fn metrics() -> Vec<Metric> {
-    [READ_COST, READ_COST_P99, SYSTEM_CALL_COST, STEP]
-        .map(|name| Metric {
-            name: name.to_owned(),
-            unit: Unit::NANOSECONDS,
-            better: Better::Lower,
-            self_timed: false,
-        })
-        .to_vec()
+    less_is_better(
+        [READ_COST, READ_COST_P99, SYSTEM_CALL_COST, STEP].map(|name| (name, Unit::NANOSECONDS)),
+    )
 }

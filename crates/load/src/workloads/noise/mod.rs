@@ -14,12 +14,10 @@ mod windows;
 mod work;
 
 use knobstat_data::Parameters;
-use knobstat_data::messages::RunSpec;
 use knobstat_data::vocabulary::WorkloadSchema;
 
-use super::survey::Wanted;
-use super::{Ended, Work, Workload, Yield, built_in, survey};
-use crate::launch::Launch;
+use super::Yield;
+use super::survey::{self, Survey, Wanted};
 use crate::parameters::ParameterError;
 
 pub use figures::{Causes, CpuFigures, Lost, NoiseFigures};
@@ -27,28 +25,24 @@ pub use figures::{Causes, CpuFigures, Lost, NoiseFigures};
 /// See the module.
 pub(super) struct NoiseWorkload;
 
-impl Workload for NoiseWorkload {
-    fn schema(&self) -> &'static WorkloadSchema {
+impl Survey for NoiseWorkload {
+    type Wanted = Wanted;
+    type Figures = NoiseFigures;
+
+    fn schema() -> &'static WorkloadSchema {
         &schema::SCHEMA
     }
 
-    fn launch(&self, spec: &RunSpec) -> Result<Launch, ParameterError> {
-        Wanted::read(&spec.parameters)?;
-        built_in::launch(spec)
+    fn wanted(parameters: &Parameters) -> Result<Wanted, ParameterError> {
+        Wanted::read(parameters)
     }
 
-    fn decode(&self, _spec: &RunSpec, ended: &Ended) -> Yield {
-        match survey::figures_of(ended) {
-            Ok(figures) => decode::decode(&figures),
-            Err(failure) => Yield::failed(failure),
-        }
+    fn make(wanted: &Wanted) -> Result<NoiseFigures, String> {
+        work::run(wanted)
     }
 
-    fn work(&self) -> Option<Work> {
-        Some(|parameters| {
-            let figures = survey(parameters)?;
-            serde_json::to_value(figures).map_err(|error| error.to_string())
-        })
+    fn decode(figures: &NoiseFigures) -> Yield {
+        decode::decode(figures)
     }
 }
 
@@ -57,6 +51,5 @@ impl Workload for NoiseWorkload {
 /// # Errors
 /// A sentence on a parameter that cannot be granted, or on what this machine refuses.
 pub fn survey(parameters: &Parameters) -> Result<NoiseFigures, String> {
-    let wanted = Wanted::read(parameters).map_err(|error| error.to_string())?;
-    work::run(&wanted)
+    survey::make::<NoiseWorkload>(parameters)
 }

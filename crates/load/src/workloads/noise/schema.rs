@@ -1,19 +1,17 @@
 //! The parameters and metrics of the workload `noise`.
 
 use knobstat_data::vocabulary::{ParameterSchema, WorkloadSchema};
-use knobstat_data::{Better, Metric, Unit};
+use knobstat_data::{Metric, Unit};
 
-use super::super::survey::{CPUS, DURATION, PRIORITY, interval};
+use super::super::survey::{CPUS, DURATION, PRIORITY, interval, less_is_better, schema};
 
 /// The workload as the experiment file knows it.
-pub(super) static SCHEMA: WorkloadSchema = WorkloadSchema {
-    kind: "noise",
-    summary: "Runs a busy loop on each CPU, and tells what interrupts it.",
-    parameters: PARAMETERS,
+pub(super) static SCHEMA: WorkloadSchema = schema(
+    "noise",
+    "Runs a busy loop on each CPU, and tells what interrupts it.",
+    PARAMETERS,
     metrics,
-    warmup_runs: 0,
-    placeholders: false,
-};
+);
 
 static PARAMETERS: &[ParameterSchema] = &[
     DURATION,
@@ -32,17 +30,10 @@ pub(super) const LONGEST: &str = "longest";
 pub(super) const WORST_WINDOW: &str = "worst_window";
 
 fn metrics() -> Vec<Metric> {
-    [
+    less_is_better([
         (NOISE, Unit::SHARE),
         (INTERRUPTIONS, Unit::new("1/s")),
         (LONGEST, Unit::NANOSECONDS),
         (WORST_WINDOW, Unit::SHARE),
-    ]
-    .map(|(name, unit)| Metric {
-        name: name.to_owned(),
-        unit,
-        better: Better::Lower,
-        self_timed: false,
-    })
-    .to_vec()
+    ])
 }

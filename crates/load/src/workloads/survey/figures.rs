@@ -163,7 +163,7 @@ pub fn nanoseconds(time: Duration) -> u64 {
 ///
 /// # Errors
 /// The reason that it gave for having none, or what is wrong with what it printed.
-pub fn figures_of<F: DeserializeOwned>(ended: &Ended) -> Result<F, Failure> {
+pub(super) fn figures_of<F: DeserializeOwned>(ended: &Ended) -> Result<F, Failure> {
     serde_json::from_value(built_in::result(ended)?).map_err(|error| Failure::Workload {
         reason: format!("its figures cannot be read: {error}"),
     })

@@ -11,11 +11,11 @@ mod sleeper;
 mod work;
 
 use knobstat_data::Parameters;
-use knobstat_data::messages::RunSpec;
 use knobstat_data::vocabulary::WorkloadSchema;
 
-use super::{Ended, Work, Workload, Yield, built_in, survey};
-use crate::launch::Launch;
+use self::options::Options;
+use super::Yield;
+use super::survey::{self, Survey};
 use crate::parameters::ParameterError;
 
 pub use figures::{CpuFigures, TimerFigures};
@@ -23,28 +23,24 @@ pub use figures::{CpuFigures, TimerFigures};
 /// See the module.
 pub(super) struct TimerWorkload;
 
-impl Workload for TimerWorkload {
-    fn schema(&self) -> &'static WorkloadSchema {
+impl Survey for TimerWorkload {
+    type Wanted = Options;
+    type Figures = TimerFigures;
+
+    fn schema() -> &'static WorkloadSchema {
         &schema::SCHEMA
     }
 
-    fn launch(&self, spec: &RunSpec) -> Result<Launch, ParameterError> {
-        options::Options::read(&spec.parameters)?;
-        built_in::launch(spec)
+    fn wanted(parameters: &Parameters) -> Result<Options, ParameterError> {
+        Options::read(parameters)
     }
 
-    fn decode(&self, _spec: &RunSpec, ended: &Ended) -> Yield {
-        match survey::figures_of(ended) {
-            Ok(figures) => decode::decode(&figures),
-            Err(failure) => Yield::failed(failure),
-        }
+    fn make(options: &Options) -> Result<TimerFigures, String> {
+        work::run(options)
     }
 
-    fn work(&self) -> Option<Work> {
-        Some(|parameters| {
-            let figures = survey(parameters)?;
-            serde_json::to_value(figures).map_err(|error| error.to_string())
-        })
+    fn decode(figures: &TimerFigures) -> Yield {
+        decode::decode(figures)
     }
 }
 
@@ -53,6 +49,5 @@ impl Workload for TimerWorkload {
 /// # Errors
 /// A sentence on a parameter that cannot be granted, or on what this machine refuses.
 pub fn survey(parameters: &Parameters) -> Result<TimerFigures, String> {
-    let options = options::Options::read(parameters).map_err(|error| error.to_string())?;
-    work::run(&options)
+    survey::make::<TimerWorkload>(parameters)
 }

@@ -9,7 +9,7 @@ use crate::parameters::{self, ParameterError};
 
 /// What is to be done.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Options {
+pub(in crate::workloads) struct Options {
     /// What every survey is asked for; the interval is from one wake-up to the next.
     pub wanted: Wanted,
     /// The timer slack; absent: as it is.
@@ -21,7 +21,7 @@ impl Options {
     ///
     /// # Errors
     /// As [`Wanted::read`] says.
-    pub(super) fn read(from: &Parameters) -> Result<Self, ParameterError> {
+    pub(in crate::workloads) fn read(from: &Parameters) -> Result<Self, ParameterError> {
         Ok(Self {
             wanted: Wanted::read(from)?,
             timer_slack: parameters::duration(from, "timer_slack")?,

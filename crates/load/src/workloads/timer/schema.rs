@@ -1,19 +1,19 @@
 //! The parameters and metrics of the workload `timer`.
 
-use knobstat_data::vocabulary::{DefaultValue, ParameterKind, ParameterSchema, WorkloadSchema};
-use knobstat_data::{Better, Metric, Unit};
+use knobstat_data::vocabulary::{
+    DefaultValue, ParameterKind, ParameterSchema, WorkloadSchema, parameter,
+};
+use knobstat_data::{Metric, Unit};
 
-use super::super::survey::{CPUS, DURATION, PRIORITY, interval, parameter};
+use super::super::survey::{CPUS, DURATION, PRIORITY, interval, less_is_better, schema};
 
 /// The workload as the experiment file knows it.
-pub(super) static SCHEMA: WorkloadSchema = WorkloadSchema {
-    kind: "timer",
-    summary: "Sleeps until a moment over and over, and tells how late it wakes.",
-    parameters: PARAMETERS,
+pub(super) static SCHEMA: WorkloadSchema = schema(
+    "timer",
+    "Sleeps until a moment over and over, and tells how late it wakes.",
+    PARAMETERS,
     metrics,
-    warmup_runs: 0,
-    placeholders: false,
-};
+);
 
 static PARAMETERS: &[ParameterSchema] = &[
     DURATION,
@@ -37,12 +37,5 @@ pub(super) const LATENCY_P99: &str = "latency_p99";
 pub(super) const LATENCY_MAX: &str = "latency_max";
 
 fn metrics() -> Vec<Metric> {
-    [LATENCY, LATENCY_P99, LATENCY_MAX]
-        .map(|name| Metric {
-            name: name.to_owned(),
-            unit: Unit::NANOSECONDS,
-            better: Better::Lower,
-            self_timed: false,
-        })
-        .to_vec()
+    less_is_better([LATENCY, LATENCY_P99, LATENCY_MAX].map(|name| (name, Unit::NANOSECONDS)))
 }

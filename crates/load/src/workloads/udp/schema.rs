@@ -1,6 +1,8 @@
 //! The parameters and metrics of the workload `udp`.
 
-use knobstat_data::vocabulary::{DefaultValue, ParameterKind, ParameterSchema, WorkloadSchema};
+use knobstat_data::vocabulary::{
+    DefaultValue, ParameterKind, ParameterSchema, WorkloadSchema, parameter,
+};
 use knobstat_data::{Better, Metric, Unit};
 
 use super::options::{LARGEST_PACKET, MOST_FLOWS, RECEIVE_BUFFERS};
@@ -48,21 +50,6 @@ fn metrics() -> Vec<Metric> {
         metric(RECEIVER_CPU_PER_PACKET, Unit::NANOSECONDS, Better::Lower),
         metric(ENERGY_PER_PACKET, Unit::MICROJOULES, Better::Lower),
     ]
-}
-
-const fn parameter(
-    name: &'static str,
-    kind: ParameterKind,
-    default: DefaultValue,
-    documentation: &'static str,
-) -> ParameterSchema {
-    ParameterSchema {
-        name,
-        kind,
-        default,
-        factor: true,
-        documentation,
-    }
 }
 
 use DefaultValue::{Absent, Written};
