@@ -7,11 +7,11 @@ use knobstat_data::vocabulary::Scope;
 use proptest::prelude::*;
 
 use super::machines::{amd_server, fake, guest, hybrid, intel_laptop};
-use crate::apply::{ApplyError, Turning};
+use super::turning::{journal, turn_all};
 use crate::fake::{Death, FakeMachine};
 use crate::files::Files;
-use crate::journal::{Header, Journal};
-use crate::knob::{Knob, Refused};
+use crate::journal::Journal;
+use crate::knob::Knob;
 use crate::restore::{Options, restore};
 
 const DEATHS: [Death; 3] = [Death::Before, Death::After, Death::Torn];
@@ -37,32 +37,11 @@ fn settings(words: &[(&str, &str)]) -> Vec<(Knob, Level)> {
         .collect()
 }
 
-fn new_journal() -> Journal {
-    Journal::new(Header {
-        boot: "boot".to_owned(),
-        experiment: "0123456789ab".parse().unwrap(),
-    })
-}
-
-fn turn(
-    machine: &FakeMachine,
-    journal: &mut Journal,
-    wanted: &[(Knob, Level)],
-) -> Result<bool, ApplyError> {
-    Turning {
-        files: machine,
-        journal,
-        refused: Refused(false),
-        guarded: &|| true,
-    }
-    .turn_all(wanted)
-}
-
 /// An experiment of several treatments, broken off where something fails.
 fn experiment(machine: &FakeMachine, treatments: &[Vec<(Knob, Level)>]) {
-    let mut journal = new_journal();
+    let mut journal = journal();
     for treatment in treatments {
-        if turn(machine, &mut journal, treatment).is_err() {
+        if turn_all(machine, &mut journal, treatment).is_err() {
             return;
         }
     }
@@ -121,15 +100,15 @@ fn assert_back(machine: &FakeMachine, fresh: &FakeMachine, when: &str) {
 #[test]
 fn an_experiment_that_ends_well_leaves_nothing() {
     let machine = laptop();
-    let mut journal = new_journal();
+    let mut journal = journal();
     for treatment in laptop_treatments() {
-        assert!(turn(&machine, &mut journal, &treatment).unwrap());
+        assert!(turn_all(&machine, &mut journal, &treatment).unwrap());
         // Read back, whatever one setting did to another.
         for (knob, level) in &treatment {
             assert_eq!(knob.read(&machine).unwrap(), *level, "{}", knob.name());
         }
         // In force already: not written again.
-        assert!(!turn(&machine, &mut journal, &treatment).unwrap());
+        assert!(!turn_all(&machine, &mut journal, &treatment).unwrap());
     }
     machine.release_all();
     let restoration = restore(&machine, &mut journal, Options::default()).unwrap();
@@ -275,7 +254,7 @@ proptest! {
         let (machine, knobs) = machine_and_knobs(index, false);
         let (name, levels) = &knobs[knob % knobs.len()];
         let wanted = settings(&[(name, levels[level % levels.len()])]);
-        turn(&machine, &mut new_journal(), &wanted).unwrap();
+        turn_all(&machine, &mut journal(), &wanted).unwrap();
         let (knob, level) = &wanted[0];
         prop_assert_eq!(&knob.read(&machine).unwrap(), level);
         prop_assert!(machine.exists("/proc/cpuinfo"));

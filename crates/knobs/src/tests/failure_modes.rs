@@ -7,10 +7,11 @@ use knobstat_data::observation::KnobReading;
 use knobstat_sys::root::Root;
 
 use super::machines::{Layout, amd_server, fake, hybrid, intel_laptop};
-use crate::apply::{ApplyError, Turning};
+use super::turning::{journal, knob, turn};
+use crate::apply::ApplyError;
 use crate::fake::FakeMachine;
 use crate::files::Files;
-use crate::journal::{Header, Journal};
+use crate::journal::Journal;
 use crate::knob::{Knob, Refused};
 use crate::owners::{OWNERS, Owner, running};
 use crate::restore::{Options, plan_restore, restore};
@@ -19,35 +20,6 @@ use crate::taint;
 const POLICIES: &str = "/sys/devices/system/cpu/cpufreq";
 const NO_TURBO: &str = "/sys/devices/system/cpu/intel_pstate/no_turbo";
 const CURRENT: &str = "/sys/devices/system/clocksource/clocksource0/current_clocksource";
-
-fn knob(name: &str) -> Knob {
-    Knob::find(name, &[]).unwrap_or_else(|| panic!("{name}"))
-}
-
-fn journal() -> Journal {
-    Journal::new(Header {
-        boot: "boot".to_owned(),
-        experiment: "0123456789ab".parse().unwrap(),
-    })
-}
-
-fn turn(
-    machine: &FakeMachine,
-    journal: &mut Journal,
-    settings: &[(&str, &str)],
-) -> Result<bool, ApplyError> {
-    let settings: Vec<(Knob, Level)> = settings
-        .iter()
-        .map(|(name, level)| (knob(name), Level::text(*level)))
-        .collect();
-    Turning {
-        files: machine,
-        journal,
-        refused: Refused(false),
-        guarded: &|| true,
-    }
-    .turn_all(&settings)
-}
 
 /// What another process does that has nothing but the journal on the disk.
 fn restore_from_the_journal(machine: &FakeMachine) {

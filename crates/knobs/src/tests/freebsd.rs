@@ -8,9 +8,10 @@ use knobstat_data::Level;
 use knobstat_data::messages::Availability;
 use knobstat_sys::root::Root;
 
-use crate::apply::{ApplyError, Turning};
+use super::turning::{journal, turn_all};
+use crate::apply::ApplyError;
 use crate::files::RootedFiles;
-use crate::journal::{Header, Journal};
+use crate::journal::Journal;
 use crate::knob::{Knob, Refused};
 use crate::restore::{Options, restore};
 use crate::state_directory::StateDirectory;
@@ -77,13 +78,7 @@ impl Machine {
             .iter()
             .map(|(name, level)| (self.knob(name), Level::text(*level)))
             .collect();
-        Turning {
-            files: &self.files,
-            journal,
-            refused: Refused(false),
-            guarded: &|| true,
-        }
-        .turn_all(&settings)
+        turn_all(&self.files, journal, &settings)
     }
 
     fn unavailable(&self, name: &str, level: &str) -> (String, Option<String>) {
@@ -99,13 +94,6 @@ impl Machine {
             assert_eq!(self.value(name), value, "{name}");
         }
     }
-}
-
-fn journal() -> Journal {
-    Journal::new(Header {
-        boot: "boot".to_owned(),
-        experiment: "0123456789ab".parse().unwrap(),
-    })
 }
 
 #[test]

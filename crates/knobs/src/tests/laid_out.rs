@@ -6,9 +6,10 @@ use knobstat_sys::root::Root;
 use proptest::prelude::*;
 
 use super::machines::{Layout, amd_server, guest, hybrid, intel_laptop, lay_out, read_back};
+use super::turning::{journal, turn, turn_all};
 use crate::apply::{ApplyError, Turning};
 use crate::files::{Files, RootedFiles};
-use crate::journal::{Header, Journal};
+use crate::journal::Journal;
 use crate::knob::{Knob, Refused};
 use crate::restore::{Options, restore};
 use crate::state_directory::StateDirectory;
@@ -31,13 +32,6 @@ fn laid(layout: &Layout) -> Laid {
         tree,
         state,
     }
-}
-
-fn journal() -> Journal {
-    Journal::new(Header {
-        boot: "boot".to_owned(),
-        experiment: "0123456789ab".parse().unwrap(),
-    })
 }
 
 #[test]
@@ -115,13 +109,7 @@ proptest! {
                 Knob::find(&state.name, &[]).unwrap(),
                 (*level.get(&offered)).clone(),
             )];
-            let turned = Turning {
-                files: &laid.files,
-                journal: &mut journal,
-                refused: Refused(false),
-                guarded: &|| true,
-            }
-            .turn_all(&wanted);
+            let turned = turn_all(&laid.files, &mut journal, &wanted);
             prop_assert!(turned.is_ok(), "{}", turned.unwrap_err());
         }
         if let Some(mut left) = Journal::load(&laid.files).unwrap() {
@@ -138,14 +126,7 @@ fn a_file_that_shows_choices_gets_them_back_byte_for_byte() {
     let layout = guest();
     let laid = laid(&layout);
     let mut journal = journal();
-    Turning {
-        files: &laid.files,
-        journal: &mut journal,
-        refused: Refused(false),
-        guarded: &|| true,
-    }
-    .turn_all(&[(Knob::find("thp", &[]).unwrap(), Level::text("never"))])
-    .unwrap();
+    turn(&laid.files, &mut journal, &[("thp", "never")]).unwrap();
     let path = "/sys/kernel/mm/transparent_hugepage/enabled";
     assert_eq!(laid.files.read(path).unwrap(), b"never\n");
     restore(&laid.files, &mut journal, Options::default()).unwrap();

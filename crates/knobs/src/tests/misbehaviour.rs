@@ -5,40 +5,15 @@ use knobstat_data::Level;
 use knobstat_data::messages::{Availability, Refusal, RefusalKind};
 
 use super::machines::{amd_server, fake, guest, hybrid, intel_laptop};
+use super::turning::{journal, knob, turn};
 use crate::apply::{ApplyError, Turning};
 use crate::fake::FakeMachine;
-use crate::journal::{Header, Journal};
+use crate::journal::Journal;
 use crate::knob::{Knob, Refused};
 use crate::restore::{Options, plan_restore, restore};
 
 const NO_TURBO: &str = "/sys/devices/system/cpu/intel_pstate/no_turbo";
 const CURRENT: &str = "/sys/devices/system/clocksource/clocksource0/current_clocksource";
-
-fn knob(name: &str) -> Knob {
-    Knob::find(name, &[]).unwrap_or_else(|| panic!("{name}"))
-}
-
-fn journal() -> Journal {
-    Journal::new(Header {
-        boot: "boot".to_owned(),
-        experiment: "0123456789ab".parse().unwrap(),
-    })
-}
-
-fn turn(
-    machine: &FakeMachine,
-    journal: &mut Journal,
-    name: &str,
-    level: &str,
-) -> Result<bool, ApplyError> {
-    Turning {
-        files: machine,
-        journal,
-        refused: Refused(false),
-        guarded: &|| true,
-    }
-    .turn_all(&[(knob(name), Level::text(level))])
-}
 
 fn unavailable(machine: &FakeMachine, name: &str, level: &str) -> (String, Option<String>) {
     match knob(name).availability(machine, &Level::text(level), Refused(false)) {
@@ -125,7 +100,7 @@ fn firmware_that_forbids_turbo_is_named() {
     machine.set(NO_TURBO, "1\n");
     machine.refuse_value(NO_TURBO, "0", 1);
     let mut journal = journal();
-    let error = turn(&machine, &mut journal, "turbo", "on").unwrap_err();
+    let error = turn(&machine, &mut journal, &[("turbo", "on")]).unwrap_err();
     assert!(matches!(error, ApplyError::Write { .. }), "{error}");
     assert!(error.to_string().contains("firmware"), "{error}");
     let refusal = Refusal::from(&error);
@@ -150,7 +125,7 @@ fn firmware_that_forbids_turbo_is_named() {
 fn the_performance_governor_is_named_for_a_busy_preference() {
     let machine = fake(&intel_laptop());
     let mut journal = journal();
-    turn(&machine, &mut journal, "governor", "performance").unwrap();
+    turn(&machine, &mut journal, &[("governor", "performance")]).unwrap();
     for policy in 0..4 {
         machine.refuse_value(
             &format!(
@@ -160,7 +135,7 @@ fn the_performance_governor_is_named_for_a_busy_preference() {
             16,
         );
     }
-    let error = turn(&machine, &mut journal, "epp", "power").unwrap_err();
+    let error = turn(&machine, &mut journal, &[("epp", "power")]).unwrap_err();
     assert!(
         error.to_string().contains("performance governor"),
         "{error}"
@@ -171,7 +146,12 @@ fn the_performance_governor_is_named_for_a_busy_preference() {
 fn a_value_that_the_kernel_does_not_take_is_named() {
     let machine = FakeMachine::new(&[("/proc/sys/vm/swappiness", "60\n")]);
     machine.refuse_value("/proc/sys/vm/swappiness", "many", 22);
-    let error = turn(&machine, &mut journal(), "sysctl:vm.swappiness", "many").unwrap_err();
+    let error = turn(
+        &machine,
+        &mut journal(),
+        &[("sysctl:vm.swappiness", "many")],
+    )
+    .unwrap_err();
     assert!(error.to_string().contains("EINVAL"), "{error}");
 }
 
@@ -180,7 +160,7 @@ fn a_write_without_effect_is_an_error_that_tells_what_is_in_force() {
     let machine = fake(&intel_laptop());
     machine.ignore_writes(CURRENT);
     let mut journal = journal();
-    let error = turn(&machine, &mut journal, "clocksource", "hpet").unwrap_err();
+    let error = turn(&machine, &mut journal, &[("clocksource", "hpet")]).unwrap_err();
     assert!(matches!(error, ApplyError::NotInForce { .. }), "{error}");
     assert!(error.to_string().contains("it reads tsc"), "{error}");
     restore(&machine, &mut journal, Options::default()).unwrap();
@@ -200,7 +180,7 @@ fn what_somebody_writes_between_our_write_and_its_reading_back_is_written_over_o
             }
         });
         let mut journal = journal();
-        let turned = turn(&machine, &mut journal, "turbo", "off");
+        let turned = turn(&machine, &mut journal, &[("turbo", "off")]);
         assert_eq!(turned.is_ok(), holds, "{turned:?}");
         assert_eq!(machine.value(NO_TURBO) == "1", holds);
         assert_eq!(machine.written().len(), 2, "written twice and no more");
@@ -217,19 +197,13 @@ fn a_setting_that_another_one_resets_is_set_again_and_else_named() {
             tree.insert(CURRENT.to_owned(), b"acpi_pm\n".to_vec());
         }
     });
-    let wanted = [
-        (knob("clocksource"), Level::text("hpet")),
-        (knob("thp"), Level::text("never")),
-    ];
     let mut journal = journal();
     let mut turn_both = || {
-        Turning {
-            files: &machine,
-            journal: &mut journal,
-            refused: Refused(false),
-            guarded: &|| true,
-        }
-        .turn_all(&wanted)
+        turn(
+            &machine,
+            &mut journal,
+            &[("clocksource", "hpet"), ("thp", "never")],
+        )
     };
     assert!(turn_both().unwrap());
     assert_eq!(machine.value(CURRENT), "hpet");
@@ -265,8 +239,8 @@ fn what_somebody_else_wrote_is_left_and_named_unless_told_otherwise() {
     for overwrite_others in [false, true] {
         let machine = fake(&intel_laptop());
         let mut journal = journal();
-        turn(&machine, &mut journal, "clocksource", "hpet").unwrap();
-        turn(&machine, &mut journal, "thp", "never").unwrap();
+        turn(&machine, &mut journal, &[("clocksource", "hpet")]).unwrap();
+        turn(&machine, &mut journal, &[("thp", "never")]).unwrap();
         machine.set(CURRENT, "acpi_pm\n");
         let options = Options {
             overwrite_others,
@@ -301,7 +275,7 @@ fn what_somebody_else_wrote_is_left_and_named_unless_told_otherwise() {
 fn what_cannot_be_put_back_comes_with_the_command_and_stays_in_the_journal() {
     let machine = fake(&intel_laptop());
     let mut journal = journal();
-    turn(&machine, &mut journal, "turbo", "off").unwrap();
+    turn(&machine, &mut journal, &[("turbo", "off")]).unwrap();
     machine.refuse(NO_TURBO, 1);
     let restoration = restore(&machine, &mut journal, Options::default()).unwrap();
     let [failure] = restoration.failed.as_slice() else {
@@ -323,8 +297,7 @@ fn a_device_that_is_gone_is_no_failure() {
     turn(
         &machine,
         &mut journal,
-        "sysfs:/sys/class/net/usb0/threaded",
-        "1",
+        &[("sysfs:/sys/class/net/usb0/threaded", "1")],
     )
     .unwrap();
     let unplugged = FakeMachine::new(&[]);
@@ -338,7 +311,7 @@ fn a_device_that_is_gone_is_no_failure() {
 fn many_files_are_put_back_in_one_sentence() {
     let machine = fake(&amd_server());
     let mut journal = journal();
-    turn(&machine, &mut journal, "governor", "performance").unwrap();
+    turn(&machine, &mut journal, &[("governor", "performance")]).unwrap();
     let restoration = restore(&machine, &mut journal, Options::default()).unwrap();
     assert_eq!(
         restoration.put_back,
@@ -362,11 +335,11 @@ fn the_hybrid_part_is_turned_by_latency_where_a_name_is_lacking() {
     };
     let mut journal = journal();
     // C6 is a name of the performance cores; the others have nothing that wakes as fast but C1.
-    turn(&machine, &mut journal, "cstate", "C6").unwrap();
+    turn(&machine, &mut journal, &[("cstate", "C6")]).unwrap();
     assert_eq!(disabled(0), ["0", "0", "0", "1"]);
     assert_eq!(disabled(2), ["0", "0", "1", "1"]);
     // C1 is one of the efficiency cores; C1E wakes more slowly.
-    turn(&machine, &mut journal, "cstate", "C1").unwrap();
+    turn(&machine, &mut journal, &[("cstate", "C1")]).unwrap();
     assert_eq!(disabled(0), ["0", "1", "1", "1"]);
     assert_eq!(disabled(2), ["0", "0", "1", "1"]);
     let (reason, _) = unavailable(&machine, "cstate", "C3");

@@ -6,3 +6,4 @@ mod freebsd;
 mod laid_out;
 mod machines;
 mod misbehaviour;
+mod turning;
