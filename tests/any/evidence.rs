@@ -5,8 +5,8 @@ use crate::support::program::{Place, output};
 
 const FILE: &str = "name = \"seen\"\n[workload]\nkind = \"command\"\ncommand = \"true\"\nwarmup_runs = 0\n[factors]\nthp = [\"always\", \"never\"]\n[design]\nreplicates = 2\nsettle = \"0s\"\n";
 
-#[test]
-fn a_report_shows_the_evidence_of_every_treatment_side_by_side() {
+/// A place whose store has the experiment, done.
+fn seen() -> Place {
     let (place, machine) = (Place::new(), Machine::desktop());
     let file = place.file("seen.toml", FILE);
     output(
@@ -16,17 +16,28 @@ fn a_report_shows_the_evidence_of_every_treatment_side_by_side() {
             .arg(file),
     )
     .must_exit(0);
-    let plain = output(place.knobstat().args(["report", "seen", "--json"]))
-        .must_exit(0)
-        .json();
-    assert!(plain.get("evidence").is_none());
-    let report = output(
+    place
+}
+
+/// Its report with the evidence.
+fn report(place: &Place) -> serde_json::Value {
+    output(
         place
             .knobstat()
             .args(["report", "seen", "--json", "--evidence"]),
     )
     .must_exit(0)
-    .json();
+    .json()
+}
+
+#[test]
+fn a_report_shows_the_evidence_of_every_treatment_side_by_side() {
+    let place = seen();
+    let plain = output(place.knobstat().args(["report", "seen", "--json"]))
+        .must_exit(0)
+        .json();
+    assert!(plain.get("evidence").is_none());
+    let report = report(&place);
     let rows = report["evidence"].as_array().unwrap();
     let row = |key: &str| {
         let found = rows
@@ -70,22 +81,8 @@ fn a_report_shows_the_evidence_of_every_treatment_side_by_side() {
 fn every_key_is_documented() {
     let page =
         std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/docs/evidence.md")).unwrap();
-    let (place, machine) = (Place::new(), Machine::desktop());
-    let file = place.file("seen.toml", FILE);
-    output(
-        place
-            .knobstat_on(&machine)
-            .args(["run", "--quiet"])
-            .arg(file),
-    )
-    .must_exit(0);
-    let report = output(
-        place
-            .knobstat()
-            .args(["report", "seen", "--json", "--evidence"]),
-    )
-    .must_exit(0)
-    .json();
+    let place = seen();
+    let report = report(&place);
     for row in report["evidence"].as_array().unwrap() {
         let key = row["key"].as_str().unwrap();
         // Idle states and sinks of output have names of their own.

@@ -1,13 +1,10 @@
 //! Failures that other benchmarking tools had, one test each, named by their numbers in the
 //! specification; those of single settings are in the crate of the knobs.
 
-use std::io::{BufRead, BufReader};
-use std::process::{Command, Stdio};
-
 use serde_json::Value;
 
+use crate::support::endless::Endless;
 use crate::support::machine::Machine;
-use crate::support::processes::kill;
 use crate::support::program::{Ended, Place, output};
 
 const GOVERNOR: &str = "sys/devices/system/cpu/cpufreq/policy1/scaling_governor";
@@ -171,36 +168,11 @@ fn f28_the_brake_on_real_time_tasks_is_told_before_it_shows_as_the_largest_value
 fn f29_an_interrupt_puts_back_what_an_end_would() {
     let (place, machine) = (Place::new(), Machine::desktop());
     let before = machine.bytes();
-    let ready = place.path().join("ready");
-    assert!(
-        Command::new("mkfifo")
-            .arg(&ready)
-            .status()
-            .unwrap()
-            .success()
-    );
-    let file = place.file(
-        "interrupted.toml",
-        &format!(
-            "name = \"interrupted\"\n[workload]\nkind = \"command\"\ncommand = \"sh -c 'echo >{}; exec sleep 1000'\"\nwarmup_runs = 0\n[factors]\nthp = [\"always\", \"never\"]\n[fixed]\ngovernor = \"performance\"\nturbo = \"off\"\n",
-            ready.display()
-        ),
-    );
-    let mut front = place
-        .knobstat_on(&machine)
-        .args(["run", "--quiet"])
-        .arg(file)
-        .stdout(Stdio::null())
-        .spawn()
-        .unwrap();
-    let mut line = String::new();
-    BufReader::new(std::fs::File::open(&ready).unwrap())
-        .read_line(&mut line)
-        .unwrap();
+    let tables = "[factors]\nthp = [\"always\", \"never\"]\n[fixed]\ngovernor = \"performance\"\nturbo = \"off\"";
+    let mut running = Endless::start(&place, &machine, "", tables);
     assert_eq!(machine.read(GOVERNOR), "performance\n");
     assert_eq!(machine.read(NO_TURBO), "1\n");
-    kill("INT", i32::try_from(front.id()).unwrap());
-    assert_eq!(front.wait().unwrap().code(), Some(130));
-    std::fs::remove_file(&ready).unwrap();
+    running.signal("INT");
+    assert_eq!(running.front.wait().unwrap().code(), Some(130));
     assert_eq!(machine.bytes(), before);
 }

@@ -1,10 +1,10 @@
 //! `KNOBSTAT_NO_KNOBS=1` refuses every write to the machine's own settings, and two experiments
 //! never run at once.
 
-use std::io::{BufRead, BufReader};
 use std::process::Stdio;
 
 use crate::support::machine::Machine;
+use crate::support::pipe::{Pipe, watched};
 use crate::support::program::{Place, output};
 
 /// The machine's own settings that an experiment could turn.
@@ -47,27 +47,14 @@ fn no_setting_of_the_machine_itself_is_written() {
 #[test]
 fn a_second_experiment_is_refused_with_the_first_ones_id() {
     let (place, machine) = (Place::new(), Machine::desktop());
-    let gate = place.path().join("gate");
-    let made = std::process::Command::new("mkfifo")
-        .arg(&gate)
-        .status()
-        .unwrap();
-    assert!(made.success());
-    // The first experiment's workload says that it runs, then waits for the gate.
-    let ready = place.path().join("ready");
-    assert!(
-        std::process::Command::new("mkfifo")
-            .arg(&ready)
-            .status()
-            .unwrap()
-            .success()
-    );
+    // Each of the first experiment's runs says that it is there, then waits to be let go.
+    let [mut ready, mut go] = ["ready", "go"].map(|name| Pipe::new(&place, name));
     let slow = place.file(
         "slow.toml",
         &format!(
-            "name = \"slow\"\n[workload]\nkind = \"command\"\ncommand = \"sh -c 'echo > {}; cat {}'\"\nwarmup_runs = 0\n[factors]\nclocksource = [\"tsc\", \"hpet\"]\n[design]\nreplicates = 1\n",
-            ready.display(),
-            gate.display()
+            "name = \"slow\"\n[workload]\nkind = \"command\"\ncommand = \"sh -c 'echo > {}; read answer < {}'\"\nwarmup_runs = 0\n[factors]\nclocksource = [\"tsc\", \"hpet\"]\n[design]\nreplicates = 1\n",
+            ready.path.display(),
+            go.path.display()
         ),
     );
     let mut first = place
@@ -77,10 +64,8 @@ fn a_second_experiment_is_refused_with_the_first_ones_id() {
         .stdout(Stdio::null())
         .spawn()
         .unwrap();
-    let mut line = String::new();
-    BufReader::new(std::fs::File::open(&ready).unwrap())
-        .read_line(&mut line)
-        .unwrap();
+    let watched = watched(&first);
+    ready.hear(&watched);
 
     let other = place.file(
         "other.toml",
@@ -97,12 +82,9 @@ fn a_second_experiment_is_refused_with_the_first_ones_id() {
         refused.stderr()
     );
 
-    std::fs::write(&gate, "").unwrap();
-    let mut line = String::new();
-    BufReader::new(std::fs::File::open(&ready).unwrap())
-        .read_line(&mut line)
-        .unwrap();
-    std::fs::write(&gate, "").unwrap();
+    go.say();
+    ready.hear(&watched);
+    go.say();
     assert!(first.wait().unwrap().success());
     assert_eq!(machine.clock_source(), "tsc");
 }

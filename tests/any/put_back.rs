@@ -1,68 +1,39 @@
 //! The machine is always put back: after success, failure, every signal, and the death of any of
 //! the three processes.
 
-use std::io::{BufRead, BufReader, Read};
 use std::os::unix::process::ExitStatusExt;
-use std::process::{Child, Command, Stdio};
+use std::process::Command;
 
+use crate::support::endless::Endless;
 use crate::support::guardian::guardian_of;
 use crate::support::machine::Machine;
 use crate::support::processes::{children, kill, wait_until_gone};
 use crate::support::program::{Place, output};
 
-/// An experiment whose workload tells on a pipe that it runs, and then runs until it is ended.
-struct Running {
-    front: Child,
-    workload: i32,
-}
-
-fn start(place: &Place, machine: &Machine) -> Running {
-    let ready = place.path().join("ready");
-    assert!(
-        Command::new("mkfifo")
-            .arg(&ready)
-            .status()
-            .unwrap()
-            .success()
-    );
-    let file = place.file(
-        "endless.toml",
-        &format!(
-            "name = \"endless\"\n[workload]\nkind = \"command\"\ncommand = \"sh -c 'echo $$ > {}; exec sleep 1000'\"\nwarmup_runs = 0\n[factors]\nclocksource = [\"hpet\", \"acpi_pm\"]\ncstate = [\"C1\", \"C3\"]\n[fixed]\nturbo = \"off\"\n",
-            ready.display()
-        ),
-    );
-    let front = place
-        .knobstat_on(machine)
-        .args(["run", "--quiet"])
-        .arg(file)
-        .stdout(Stdio::null())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let mut line = String::new();
-    BufReader::new(std::fs::File::open(&ready).unwrap())
-        .read_line(&mut line)
-        .unwrap();
-    std::fs::remove_file(ready).unwrap();
-    let workload = line.trim().parse().expect("the workload's pid");
+fn start(place: &Place, machine: &Machine) -> Endless {
+    let tables = "[factors]\nclocksource = [\"hpet\", \"acpi_pm\"]\ncstate = [\"C1\", \"C3\"]\n[fixed]\nturbo = \"off\"";
+    let running = Endless::start(place, machine, "", tables);
     assert_ne!(
         machine.clock_source(),
         "tsc",
         "the knobs are turned while it runs"
     );
-    Running { front, workload }
+    running
 }
 
-fn said(front: &mut Child) -> String {
-    let mut text = String::new();
-    front
-        .stderr
-        .take()
-        .unwrap()
-        .read_to_string(&mut text)
-        .unwrap();
-    text
+/// Starts it and kills the program, the agent and the guardian, so that nobody is left to put the
+/// machine back.
+fn start_and_kill_all_three(place: &Place, machine: &Machine) {
+    let mut running = start(place, machine);
+    let agent = children(running.front.id())[0];
+    let guardian = guardian_of(machine.path()).expect("a guardian");
+    for pid in [guardian, agent, running.front.id() as i32] {
+        kill("KILL", pid);
+    }
+    running.front.wait().unwrap();
+    for pid in [guardian, agent, running.workload] {
+        wait_until_gone(pid);
+    }
 }
 
 #[test]
@@ -71,8 +42,8 @@ fn signals_end_the_run_and_put_everything_back() {
         let (place, machine) = (Place::new(), Machine::desktop());
         let before = machine.bytes();
         let mut running = start(&place, &machine);
-        kill(signal, running.front.id() as i32);
-        let said = said(&mut running.front);
+        running.signal(signal);
+        let said = running.said();
         let status = running.front.wait().unwrap();
         assert_eq!(status.code(), Some(code), "{signal}: {said}");
         assert!(said.contains("continue"), "{said}");
@@ -87,7 +58,7 @@ fn a_front_that_is_killed_leaves_nothing_behind() {
     let before = machine.bytes();
     let mut running = start(&place, &machine);
     let agent = children(running.front.id())[0];
-    kill("KILL", running.front.id() as i32);
+    running.signal("KILL");
     assert_eq!(running.front.wait().unwrap().signal(), Some(9));
     wait_until_gone(running.workload);
     wait_until_gone(agent);
@@ -102,7 +73,7 @@ fn an_agent_that_is_killed_is_avenged_by_its_guardian() {
     let agent = children(running.front.id())[0];
     let guardian = guardian_of(machine.path()).expect("a guardian");
     kill("KILL", agent);
-    let said = said(&mut running.front);
+    let said = running.said();
     assert_ne!(running.front.wait().unwrap().code(), Some(0), "{said}");
     wait_until_gone(guardian);
     wait_until_gone(running.workload);
@@ -115,16 +86,7 @@ fn an_agent_that_is_killed_is_avenged_by_its_guardian() {
 fn when_all_three_are_killed_the_journal_is_enough() {
     let (place, machine) = (Place::new(), Machine::desktop());
     let before = machine.bytes();
-    let mut running = start(&place, &machine);
-    let agent = children(running.front.id())[0];
-    let guardian = guardian_of(machine.path()).expect("a guardian");
-    for pid in [guardian, agent, running.front.id() as i32] {
-        kill("KILL", pid);
-    }
-    running.front.wait().unwrap();
-    wait_until_gone(agent);
-    wait_until_gone(guardian);
-    wait_until_gone(running.workload);
+    start_and_kill_all_three(&place, &machine);
     assert_ne!(machine.bytes(), before, "nobody was left to put it back");
 
     let dry = output(place.knobstat_on(&machine).args(["restore", "--dry-run"])).must_exit(0);
@@ -140,15 +102,7 @@ fn when_all_three_are_killed_the_journal_is_enough() {
 fn the_next_run_puts_back_what_was_left_before_it_begins() {
     let (place, machine) = (Place::new(), Machine::desktop());
     let before = machine.bytes();
-    let mut running = start(&place, &machine);
-    let agent = children(running.front.id())[0];
-    let guardian = guardian_of(machine.path()).expect("a guardian");
-    for pid in [guardian, agent, running.front.id() as i32] {
-        kill("KILL", pid);
-    }
-    running.front.wait().unwrap();
-    wait_until_gone(guardian);
-    wait_until_gone(running.workload);
+    start_and_kill_all_three(&place, &machine);
     let file = place.file(
         "next.toml",
         "name = \"next\"\n[workload]\nkind = \"command\"\ncommand = \"true\"\nwarmup_runs = 0\n[factors]\nthp = [\"always\", \"never\"]\n[design]\nreplicates = 2\n",
@@ -166,8 +120,8 @@ fn a_value_that_somebody_else_wrote_is_left_and_named() {
     assert_eq!(machine.read(turbo).trim(), "1");
     let source = "sys/devices/system/clocksource/clocksource0/current_clocksource";
     machine.write(source, "kvm-clock\n");
-    kill("TERM", running.front.id() as i32);
-    let said = said(&mut running.front);
+    running.signal("TERM");
+    let said = running.said();
     running.front.wait().unwrap();
     assert_eq!(machine.read(source), "kvm-clock\n", "{said}");
     assert!(said.contains("kvm-clock"), "{said}");
@@ -177,38 +131,16 @@ fn a_value_that_somebody_else_wrote_is_left_and_named() {
 #[test]
 fn a_treatment_that_was_set_up_is_torn_down_when_the_run_is_broken_off() {
     let (place, machine) = (Place::new(), Machine::desktop());
-    let ready = place.path().join("ready");
-    assert!(
-        Command::new("mkfifo")
-            .arg(&ready)
-            .status()
-            .unwrap()
-            .success()
-    );
     let there = place.path().join("there");
-    let file = place.file(
-        "endless.toml",
-        &format!(
-            "name = \"endless\"\n[workload]\nkind = \"command\"\ncommand = \"sh -c 'echo $$ > {}; exec sleep 1000'\"\nsetup = \"mkdir {there}\"\nteardown = \"rmdir {there}\"\nwarmup_runs = 0\n[factors]\nthp = [\"always\", \"never\"]\n",
-            ready.display(),
-            there = there.display()
-        ),
+    let steps = format!(
+        "setup = \"mkdir {0}\"\nteardown = \"rmdir {0}\"",
+        there.display()
     );
-    let mut front = place
-        .knobstat_on(&machine)
-        .args(["run", "--quiet"])
-        .arg(file)
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .spawn()
-        .unwrap();
-    let mut line = String::new();
-    BufReader::new(std::fs::File::open(&ready).unwrap())
-        .read_line(&mut line)
-        .unwrap();
+    let tables = "[factors]\nthp = [\"always\", \"never\"]";
+    let mut running = Endless::start(&place, &machine, &steps, tables);
     assert!(there.exists(), "the treatment is set up");
-    kill("INT", front.id() as i32);
-    assert_eq!(front.wait().unwrap().code(), Some(130));
+    running.signal("INT");
+    assert_eq!(running.front.wait().unwrap().code(), Some(130));
     assert!(!there.exists(), "and torn down");
 }
 
@@ -241,16 +173,7 @@ fn a_unit_that_puts_back_at_boot_is_written_whole_and_enabled() {
 fn a_dry_run_prints_commands_that_do_what_restore_would() {
     let (place, machine) = (Place::new(), Machine::desktop());
     let before = machine.bytes();
-    let mut running = start(&place, &machine);
-    let agent = children(running.front.id())[0];
-    let guardian = guardian_of(machine.path()).expect("a guardian");
-    for pid in [guardian, agent, running.front.id() as i32] {
-        kill("KILL", pid);
-    }
-    running.front.wait().unwrap();
-    wait_until_gone(guardian);
-    wait_until_gone(agent);
-    wait_until_gone(running.workload);
+    start_and_kill_all_three(&place, &machine);
     let dry = output(place.knobstat_on(&machine).args(["restore", "--dry-run"])).must_exit(0);
     let typed = Command::new("sh").args(["-ec", &dry.stdout()]).status();
     assert!(typed.unwrap().success(), "{}", dry.stdout());

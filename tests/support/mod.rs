@@ -2,6 +2,7 @@
 //! for everything that it writes.
 
 pub mod campaign;
+pub mod endless;
 pub mod guardian;
 pub mod machine;
 pub mod pipe;
