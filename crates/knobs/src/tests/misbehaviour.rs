@@ -9,7 +9,7 @@ use super::turning::{journal, knob, turn};
 use crate::apply::{ApplyError, Turning};
 use crate::fake::FakeMachine;
 use crate::journal::Journal;
-use crate::knob::{Knob, Refused};
+use crate::knob::Refused;
 use crate::restore::{Options, plan_restore, restore};
 
 const NO_TURBO: &str = "/sys/devices/system/cpu/intel_pstate/no_turbo";
