@@ -11,6 +11,7 @@
 mod figures;
 pub mod formats;
 mod gather;
+mod ministat;
 pub mod plots;
 mod report;
 pub mod samples;

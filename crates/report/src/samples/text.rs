@@ -6,7 +6,8 @@ use std::fmt::Write;
 use knobstat_analysis::phrase::{probability, signed_percent, significant};
 use knobstat_analysis::samples::{Comparison, Findings, GroupFindings, SetFindings};
 
-use crate::figures::{HEADER, eight_digits, estimate, short_percent};
+use crate::figures::{HEADER, estimate, short_percent};
+use crate::ministat;
 use crate::plots::dots::{self, Series};
 use crate::plots::interval::Axis;
 use crate::report::Ends;
@@ -14,12 +15,6 @@ use crate::text_width::{cut, left, printable, right, width, wrapped};
 
 /// No text is set narrower than this.
 const NARROWEST: usize = 40;
-
-/// Plots are no wider than this: ministat's width.
-const WIDEST: usize = 78;
-
-/// A line after a tab that stands for eight columns is no longer than this.
-const WIDEST_LINE: usize = 72;
 
 /// Plots of more sets than this show nothing.
 const MOST_IN_A_PLOT: usize = 9;
@@ -100,15 +95,7 @@ fn plot(group: &GroupFindings, columns: usize) -> String {
                 .map(|(summary, interval)| (summary.mean, interval.low, interval.high)),
         })
         .collect();
-    match dots::plot(&series, columns.min(WIDEST)) {
-        Some(lines) => {
-            for line in lines {
-                text.push_str(&line);
-                text.push('\n');
-            }
-        }
-        None => text.push_str("(no plot: the values have no spread)\n"),
-    }
+    text.push_str(&ministat::plot(&series, columns));
     text
 }
 
@@ -132,7 +119,6 @@ fn rows(group: &GroupFindings, findings: &Findings) -> String {
 }
 
 fn row(sign: char, set: &SetFindings, digits: usize) -> String {
-    let mut text = format!("{sign} {:digits$}", set.values.len());
     let summary = set.summary;
     let numbers = [
         summary.map(|summary| summary.min),
@@ -141,45 +127,26 @@ fn row(sign: char, set: &SetFindings, digits: usize) -> String {
         summary.map(|summary| summary.mean),
         summary.and_then(|summary| summary.sd),
     ];
-    for number in numbers {
-        let number = number.map_or_else(|| "-".to_owned(), eight_digits);
-        let _ = write!(text, " {number:>13}");
-    }
-    text.push('\n');
-    text
+    ministat::row(sign, set.values.len(), digits, numbers)
 }
 
 /// A comparison in the shape of ministat's.
 fn lines(comparison: &Comparison, findings: &Findings) -> String {
-    let confidence = short_percent(findings.confidence_percent);
-    let mut text = match comparison.judged.verdict.word() {
-        "different" => format!("Difference at {confidence} % confidence\n"),
-        "equivalent" => format!("Equivalent at {confidence} % confidence\n"),
-        _ => format!("No difference proven at {confidence} % confidence\n"),
-    };
-    let differences = [
-        (comparison.judged.difference, comparison.judged.interval, ""),
-        (
-            comparison.judged.percent,
-            comparison.judged.percent_interval,
-            " %",
-        ),
-    ];
-    for (value, interval, unit) in differences {
-        if let (Some(value), Some(interval)) = (value, Ends::of(interval)) {
-            let _ = writeln!(text, "\t{}", estimate(value, interval, unit));
-        }
-    }
-    if let (Some(p), Some(adjusted), Some(method)) = (
-        comparison.judged.p,
-        comparison.judged.p_adjusted,
-        comparison.method,
-    ) {
+    let judged = &comparison.judged;
+    let mut text = ministat::difference(
+        judged.verdict.word(),
+        findings.confidence_percent,
+        (judged.difference, Ends::of(judged.interval)),
+        (judged.percent, Ends::of(judged.percent_interval)),
+    );
+    if let (Some(p), Some(adjusted), Some(method)) =
+        (judged.p, judged.p_adjusted, comparison.method)
+    {
         let _ = writeln!(
             text,
             "\t({}, p = {})",
             method.word(),
-            both(p, adjusted, comparison.judged.family)
+            both(p, adjusted, judged.family)
         );
     }
     if let Some(rank) = comparison.rank {
@@ -187,15 +154,10 @@ fn lines(comparison: &Comparison, findings: &Findings) -> String {
             Some(interval) => estimate(rank.shift, interval, ""),
             None => significant(rank.shift, 3),
         };
-        let p = both(rank.p, rank.p_adjusted, comparison.judged.family);
+        let p = both(rank.p, rank.p_adjusted, judged.family);
         let test = format!("({}, p = {p};", rank.name);
         let shift = format!("shifted by {shift})");
-        let gap = if test.len() + shift.len() < WIDEST_LINE {
-            " "
-        } else {
-            "\n\t "
-        };
-        let _ = writeln!(text, "\t{test}{gap}{shift}");
+        text.push_str(&ministat::two_parts(&test, &shift, " "));
     }
     text
 }

@@ -1,7 +1,7 @@
 //! The chi-squared distribution.
 
 use super::gamma::regularised_gamma;
-use super::root::{Point, positive_quantile};
+use super::root::Curves;
 use super::saddle_point::poisson;
 use super::{Probability, positive};
 use crate::degenerate::Degenerate;
@@ -53,19 +53,12 @@ impl ChiSquared {
     }
 
     fn search(self, p: f64, rising: bool) -> f64 {
-        // The side on which the probability is small has the digits.
-        let (p, rising) = if p > 0.5 {
-            (1.0 - p, !rising)
-        } else {
-            (p, rising)
+        let curves = Curves {
+            of: self,
+            cdf: Self::cdf,
+            survival: Self::survival,
+            density: Self::density,
         };
-        positive_quantile(p, self.df, rising, |x| Point {
-            probability: if rising {
-                self.cdf(x)
-            } else {
-                self.survival(x)
-            },
-            density: self.density(x),
-        })
+        curves.quantile(p, self.df, rising)
     }
 }

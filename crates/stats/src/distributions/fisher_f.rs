@@ -1,7 +1,7 @@
 //! Fisher's F distribution.
 
 use super::beta::{Parts, regularised_beta};
-use super::root::{Point, positive_quantile};
+use super::root::Curves;
 use super::saddle_point::binomial;
 use super::{Probability, positive};
 use crate::degenerate::Degenerate;
@@ -72,18 +72,12 @@ impl FisherF {
     }
 
     fn search(self, p: f64, rising: bool) -> f64 {
-        let (p, rising) = if p > 0.5 {
-            (1.0 - p, !rising)
-        } else {
-            (p, rising)
+        let curves = Curves {
+            of: self,
+            cdf: Self::cdf,
+            survival: Self::survival,
+            density: Self::density,
         };
-        positive_quantile(p, 1.0, rising, |f| Point {
-            probability: if rising {
-                self.cdf(f)
-            } else {
-                self.survival(f)
-            },
-            density: self.density(f),
-        })
+        curves.quantile(p, 1.0, rising)
     }
 }

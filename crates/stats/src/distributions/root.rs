@@ -6,6 +6,31 @@ pub(super) struct Point {
     pub(super) density: f64,
 }
 
+/// A distribution over the positive numbers, as its functions.
+pub(super) struct Curves<D> {
+    pub(super) of: D,
+    pub(super) cdf: fn(D, f64) -> f64,
+    pub(super) survival: fn(D, f64) -> f64,
+    pub(super) density: fn(D, f64) -> f64,
+}
+
+impl<D: Copy> Curves<D> {
+    /// The value below which (`rising`) or above which a share of `p` lies, searched from `start`.
+    pub(super) fn quantile(&self, p: f64, start: f64, rising: bool) -> f64 {
+        // The side on which the probability is small has the digits.
+        let (p, rising) = if p > 0.5 {
+            (1.0 - p, !rising)
+        } else {
+            (p, rising)
+        };
+        let probability = if rising { self.cdf } else { self.survival };
+        positive_quantile(p, start, rising, |x| Point {
+            probability: probability(self.of, x),
+            density: (self.density)(self.of, x),
+        })
+    }
+}
+
 /// The x > 0 at which a monotone probability reaches `target`.
 ///
 /// `rising` says whether the probability grows with x (a distribution function) or falls (a

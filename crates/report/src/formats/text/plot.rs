@@ -7,12 +7,10 @@ use knobstat_analysis::phrase::probability;
 
 use super::Page;
 use super::names::Names;
-use crate::figures::{HEADER, eight_digits, estimate, short_percent};
+use crate::figures::HEADER;
+use crate::ministat;
 use crate::plots::dots::{self, Series};
 use crate::report::{ComparisonPart, Report, TreatmentPart};
-
-/// Plots are no wider than this: ministat's width.
-const WIDEST: usize = 78;
 
 pub(super) fn plot(report: &Report, page: Page, names: &mut Names) -> String {
     let mut text = "\n".to_owned();
@@ -44,15 +42,7 @@ pub(super) fn plot(report: &Report, page: Page, names: &mut Names) -> String {
             })
         })
         .collect();
-    match dots::plot(&series, page.width.min(WIDEST)) {
-        Some(lines) => {
-            for line in lines {
-                text.push_str(&line);
-                text.push('\n');
-            }
-        }
-        None => text.push_str("(no plot: the values have no spread)\n"),
-    }
+    text.push_str(&ministat::plot(&series, page.width));
     text.push_str(HEADER);
     for (place, treatment) in treatments.iter().enumerate() {
         text.push_str(&row(dots::sign(place), treatment));
@@ -67,45 +57,28 @@ pub(super) fn plot(report: &Report, page: Page, names: &mut Names) -> String {
     text
 }
 
-/// A line after a tab that stands for eight columns is no longer than this.
-const WIDEST_LINE: usize = 72;
-
 fn row(sign: char, treatment: &TreatmentPart) -> String {
     let Some(metric) = treatment.metrics.first() else {
         return format!("{sign}   0\n");
     };
-    let mut text = format!("{sign} {:3}", metric.n);
-    for number in [
+    let numbers = [
         metric.min,
         metric.max,
         metric.median,
         metric.mean,
         metric.sd,
-    ] {
-        let number = number.map_or_else(|| "-".to_owned(), eight_digits);
-        let _ = write!(text, " {number:>13}");
-    }
-    text.push('\n');
-    text
+    ];
+    ministat::row(sign, metric.n, 3, numbers)
 }
 
 /// A comparison in the shape of ministat's.
 fn lines(comparison: &ComparisonPart, report: &Report) -> String {
-    let confidence = short_percent(report.experiment.confidence);
-    let mut text = match comparison.verdict {
-        "different" => format!("Difference at {confidence} % confidence\n"),
-        "equivalent" => format!("Equivalent at {confidence} % confidence\n"),
-        _ => format!("No difference proven at {confidence} % confidence\n"),
-    };
-    let differences = [
-        (comparison.difference, comparison.interval, ""),
-        (comparison.percent, comparison.percent_interval, " %"),
-    ];
-    for (value, interval, unit) in differences {
-        if let (Some(value), Some(interval)) = (value, interval) {
-            let _ = writeln!(text, "\t{}", estimate(value, interval, unit));
-        }
-    }
+    let mut text = ministat::difference(
+        comparison.verdict,
+        report.experiment.confidence,
+        (comparison.difference, comparison.interval),
+        (comparison.percent, comparison.percent_interval),
+    );
     if let (Some(p), Some(adjusted), Some(method)) =
         (comparison.p, comparison.p_adjusted, comparison.method)
     {
@@ -116,12 +89,7 @@ fn lines(comparison: &ComparisonPart, report: &Report) -> String {
             comparison.family,
             probability(adjusted)
         );
-        let gap = if test.len() + p.len() < WIDEST_LINE {
-            " "
-        } else {
-            "\n\t"
-        };
-        let _ = writeln!(text, "\t{test}{gap}{p}");
+        text.push_str(&ministat::two_parts(&test, &p, ""));
     }
     text
 }
