@@ -13,6 +13,7 @@ mod support {
 
 mod boost;
 mod boot;
+mod control_groups;
 mod counter;
 mod modules;
 mod needs;
@@ -35,6 +36,7 @@ fn main() -> ExitCode {
     let groups = [
         ("settings", settings::TESTS),
         ("boost", boost::TESTS),
+        ("control_groups", control_groups::TESTS),
         ("counter", counter::TESTS),
         ("power_cut", power_cut::TESTS),
     ];

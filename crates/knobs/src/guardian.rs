@@ -228,6 +228,7 @@ pub fn main<W: AsRef<OsStr>>(words: &[W]) -> i32 {
         Ok(_) => put_back(&arguments),
         Err(_) => 2,
     };
+    control_group::remove_empty(control_group::hierarchy());
     // One that is in no group of its own has none to leave.
     let _ = control_group::leave(control_group::hierarchy(), std::process::id());
     code
