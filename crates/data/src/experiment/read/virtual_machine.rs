@@ -61,6 +61,18 @@ pub fn read(reader: &mut Reader<'_>, section: &Section<'_>) -> VirtualMachine {
         );
         reader.fault(&entry.subject(), &entry.span, fault);
     }
+    if machine.accelerator == Accelerator::Tcg
+        && machine.time == GuestTime::Virtual
+        && machine.cpus > 1
+        && let Some(entry) = section.entry("cpus")
+    {
+        let fault = Fault::new(
+            "must be 1 in virtual time",
+            "while time follows instructions, the emulator never brings a second CPU up",
+            "write `time = \"wall\"`, or leave `cpus` out",
+        );
+        reader.fault(&entry.subject(), &entry.span, fault);
+    }
     machine
 }
 

@@ -47,5 +47,6 @@ broken! {
     too_many
     targets
     guest
+    guest_cpus
     machine_of_this_one
 }
