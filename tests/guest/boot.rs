@@ -148,7 +148,7 @@ fn disk(image: &Path) -> Disk {
 }
 
 /// Ends a guest that does not end.
-fn end_late(child: &Child) {
+pub fn end_late(child: &Child) {
     let held = PidFd::open(child.id()).unwrap();
     std::thread::spawn(move || {
         if !held.wait_ended(Some(LONGEST)).unwrap_or(true) {

@@ -19,6 +19,8 @@ mod modules;
 mod needs;
 mod power_cut;
 mod settings;
+mod shell;
+mod target;
 mod transcript;
 
 use std::process::ExitCode;
@@ -38,6 +40,8 @@ fn main() -> ExitCode {
         ("boost", boost::TESTS),
         ("control_groups", control_groups::TESTS),
         ("counter", counter::TESTS),
+        ("target", target::TESTS),
+        ("shell", shell::TESTS),
         ("power_cut", power_cut::TESTS),
     ];
     let trials = groups

@@ -8,7 +8,7 @@ use crate::Test;
 use crate::boot::Boot;
 use crate::modules;
 use crate::needs::Need;
-use crate::transcript::{Transcript, treatment, value};
+use crate::transcript::{Transcript, entries, treatment, value};
 
 /// The tests of this group.
 pub const TESTS: &[Test] = &[
@@ -101,17 +101,6 @@ fn an_idle_state_that_is_disabled_is_not_used() {
     }
     assert!(entries(&report, "C1", "cpu0")[0] > 0.0);
     assert!(entries(&report, "C3", "cpu0")[1] > 0.0);
-}
-
-/// How often a processor went into an idle state, at each level.
-fn entries(report: &serde_json::Value, state: &str, processor: &str) -> Vec<f64> {
-    let key = format!("idle.{state}.entries");
-    let rows = report["evidence"].as_array().unwrap();
-    let row = rows
-        .iter()
-        .find(|row| row["key"] == *key && row["scope"] == processor)
-        .unwrap_or_else(|| panic!("no {key} of {processor} in {rows:#?}"));
-    serde_json::from_value(row["means"].clone()).unwrap()
 }
 
 fn governor_and_limits_decide_the_frequency() {

@@ -75,3 +75,15 @@ pub fn value(treatment: &serde_json::Value, metric: &str) -> f64 {
         None => panic!("{metric} has not one value in {treatment:#}"),
     }
 }
+
+/// How often a processor went into an idle state, at each level, as a report's evidence has it.
+#[track_caller]
+pub fn entries(report: &serde_json::Value, state: &str, processor: &str) -> Vec<f64> {
+    let key = format!("idle.{state}.entries");
+    let rows = report["evidence"].as_array().unwrap();
+    let row = rows
+        .iter()
+        .find(|row| row["key"] == *key && row["scope"] == processor)
+        .unwrap_or_else(|| panic!("no {key} of {processor} in {rows:#?}"));
+    serde_json::from_value(row["means"].clone()).unwrap()
+}
