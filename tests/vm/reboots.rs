@@ -34,8 +34,8 @@ const INIT: &str = include_str!("scripts/init.sh");
 const EARLY: &str = include_str!("scripts/early.sh");
 /// The drivers of a disk, where the kernel has them as modules, in the order of what rests on what.
 const DRIVERS: [&str; 6] = [
-    "virtio",
     "virtio_ring",
+    "virtio",
     "virtio_pci_legacy_dev",
     "virtio_pci_modern_dev",
     "virtio_pci",
@@ -65,7 +65,7 @@ kind = "command"
 command = "true"
 warmup_runs = 0
 [factors]
-"cmdline:init" = ["/none", "absent"]
+"cmdline:rdinit" = ["/none", "/early"]
 [design]
 replicates = 2
 order = "as-written"
