@@ -285,14 +285,22 @@ fn on_the_coarse_clock_the_rate_is_a_stair() {
             if on_a_stair && attempt >= 4 {
                 break;
             }
-            let (figures, yielded) = figures([
+            let result = work(&parameters([
                 ("method", text("send")),
                 ("packet_size", size(bytes)),
                 ("rate", Value::BitRate(BitRate(1e9))),
                 ("pacer", text("iperf2-2007")),
                 ("pacing_clock", text("coarse")),
                 ("duration", Value::Duration(Duration::from_millis(200))),
-            ]);
+            ]));
+            let (figures, yielded) = match result {
+                Ok(result) => decoded(result),
+                // The sender did not get onto its CPU in all of the time.
+                Err(error) => {
+                    assert!(error.to_string().contains("nothing was sent"), "{error}");
+                    continue;
+                }
+            };
             let Ok(share) = evidence(&yielded, "pacer.waits_as_predicted") else {
                 continue;
             };
