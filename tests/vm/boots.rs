@@ -18,10 +18,16 @@ pub const TESTS: &[Test] = &[
         a_boot_that_is_not_what_was_asked_for,
     ),
     (
-        "a_boot_that_hangs_is_ended_at_its_deadline",
-        a_boot_that_hangs,
+        "a_guest_that_turns_itself_off_has_said_why",
+        a_guest_that_turns_itself_off,
     ),
 ];
+
+/// Waits for its deadline, three times.
+pub const LONG_TESTS: &[Test] = &[(
+    "a_boot_that_hangs_is_ended_at_its_deadline",
+    a_boot_that_hangs,
+)];
 
 /// A kernel whose configuration says 1000 ticks a second and that has 250: what counts is what
 /// the guest itself says.
@@ -98,15 +104,12 @@ fn a_boot_that_panics() {
     assert!(caveats.contains("failed-boots"), "{caveats}");
 }
 
-fn a_boot_that_hangs() {
+fn a_guest_that_turns_itself_off() {
     let place = Place::new();
-    // The kernel waits for a debugger that never comes; the first level is what describes it.
     let file = place.file(
-        "hang.toml",
-        &experiment(
-            "\"cmdline:knobstat.init\" = [\"agent\", \"nothing\"]",
-            "boot_timeout = \"60s\"\nappend = \"panic=0\"\n",
-        ),
+        "off.toml",
+        &experiment("\"cmdline:knobstat.init\" = [\"agent\", \"nothing\"]", "")
+            .replace("replicates = 2", "replicates = 1"),
     );
     let ended = output(place.knobstat().args(["run"]).arg(file)).must_exit(1);
     let said = ended.stderr();
@@ -115,4 +118,21 @@ fn a_boot_that_hangs() {
         "{said}"
     );
     assert!(said.contains("which it cannot do"), "{said}");
+}
+
+/// A kernel that panics and stays where it is.
+fn a_boot_that_hangs() {
+    let place = Place::new();
+    let file = place.file(
+        "hang.toml",
+        &experiment(
+            "\"cmdline:rdinit\" = [\"/init\", \"/nowhere\"]",
+            "boot_timeout = \"60s\"\nappend = \"panic=0\"\n",
+        )
+        .replace("replicates = 2", "replicates = 1"),
+    );
+    let ended = output(place.knobstat().args(["run"]).arg(file)).must_exit(1);
+    let said = ended.stderr();
+    assert!(said.contains("did not answer within 60s"), "{said}");
+    assert!(said.contains("Kernel panic"), "{said}");
 }

@@ -40,6 +40,7 @@ fn main() -> ExitCode {
         ("reboots", reboots::TESTS, &for_a_disk),
     ];
     if is_set("KNOBSTAT_LONG") {
+        groups.push(("boots", boots::LONG_TESTS, &lacking));
         groups.push(("examples", clock_sources::LONG_TESTS, &lacking));
         groups.push(("reboots", reboots::LONG_TESTS, &for_a_disk));
     }
