@@ -9,6 +9,7 @@ mod cells;
 mod conversation;
 pub mod course;
 mod drive;
+mod ended;
 mod error;
 mod estimate;
 pub mod next;
@@ -18,7 +19,8 @@ mod sound;
 mod specify;
 mod world;
 
-pub use drive::{Ended, Finish, Means};
+pub use drive::Means;
+pub use ended::{Ended, Finish};
 pub use error::EngineError;
 pub use estimate::Estimate;
 pub use prepare::{Assignment, Prepared, prepare};

@@ -1,28 +1,27 @@
 //! The loop: takes the machine, does step after step, makes each attempt durable before the next
 //! begins, and puts everything back however it ends.
 
+mod boots;
+
 use std::time::Duration;
 
-use knobstat_data::Record;
-use knobstat_data::messages::{Begin, BootName, Refusal, RefusalKind, Restoration};
-use knobstat_data::observation::{Attempt, BOOT_NOTE, Failure, Outcome, RunResult};
-use knobstat_data::words::{AttemptId, RunId, Setting, UnixTime};
+use knobstat_data::messages::{Refusal, RefusalKind, Restoration};
+use knobstat_data::observation::{Attempt, Failure, Outcome, RunResult};
+use knobstat_data::words::{AttemptId, RunId, UnixTime};
 
-use super::boot_trials::{BootTrials, MOST_TRIES};
-use super::cells::Cells;
+use super::boot_trials::BootTrials;
 use super::conversation::{Answer, Conversation};
+use super::ended::{Ended, Finish};
 use super::error::EngineError;
 use super::estimate::Pace;
-use super::next::{
-    BootKey, Cell, Schedule, SessionState, Step, next, remaining, remaining_boots, runs_of,
-};
-use super::prepare::{Prepared, describe};
+use super::next::{Cell, Schedule, SessionState, Step, next, remaining, remaining_boots};
+use super::prepare::Prepared;
 use super::progress::{Progress, RunBegins};
 use super::sound::sound;
 use super::specify;
 use super::world::World;
 use crate::store::Store;
-use crate::target::{Interrupt, Opened, TargetError};
+use crate::target::{Interrupt, TargetError};
 
 /// SIGTERM: what is reported when the other side ended a run and no signal reached this one.
 const TERMINATED: i32 = 15;
@@ -39,73 +38,6 @@ pub struct Means<'m> {
     pub world: &'m mut dyn World,
     /// Judges, where the design has a stop rule, whether these attempts are enough.
     pub enough: &'m dyn Fn(&[Attempt]) -> bool,
-}
-
-/// How an experiment ended, this time.
-#[derive(Debug)]
-pub struct Ended {
-    /// The record as it stands.
-    pub record: Record,
-    /// How it ended, or what it was broken off by.
-    pub result: Result<Finish, EngineError>,
-    /// What became of the settings, over all sessions.
-    pub restoration: Restoration,
-    /// Why putting back could not be followed to its end, where the experiment had ended by
-    /// another error already.
-    pub restore_error: Option<EngineError>,
-}
-
-/// How an experiment ended where nothing went wrong with the carrying out.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Finish {
-    /// Everything was done.
-    Complete {
-        /// How many attempts failed.
-        failed_runs: usize,
-        /// How many steps after the last run of a treatment failed.
-        failed_steps: usize,
-    },
-    /// A run failed, and the experiment asked to stop then.
-    Stopped {
-        /// The attempt that failed.
-        failed: AttemptId,
-    },
-    /// A signal asked for an end; the same request continues.
-    Interrupted {
-        /// The signal's number.
-        signal: i32,
-    },
-    /// The machine is rebooting; the same request continues.
-    Suspended,
-}
-
-impl Ended {
-    /// The exit code of the program.
-    pub fn exit_code(&self) -> u8 {
-        if !self.restoration.failed.is_empty() || self.restore_error.is_some() {
-            return 3;
-        }
-        match &self.result {
-            Ok(finish) => finish.exit_code(),
-            Err(error) => error.exit_code(),
-        }
-    }
-}
-
-impl Finish {
-    fn exit_code(&self) -> u8 {
-        match self {
-            Self::Complete {
-                failed_runs: 0,
-                failed_steps: 0,
-            }
-            | Self::Suspended => 0,
-            Self::Complete { .. } | Self::Stopped { .. } => 1,
-            Self::Interrupted { signal } => {
-                u8::try_from(*signal).map_or(u8::MAX, |signal| signal.saturating_add(128))
-            }
-        }
-    }
 }
 
 impl Prepared<'_> {
@@ -236,173 +168,6 @@ impl Drive<'_, '_> {
                 })
             }
         })
-    }
-
-    /// Opens a session and takes the machine. A boot that does not come up is tried again, and
-    /// then its runs have failed and the others go on.
-    fn open(
-        &mut self,
-        schedule: &Schedule,
-        key: BootKey,
-        settings: &[Setting],
-    ) -> Result<Then, EngineError> {
-        self.end_session()?;
-        self.state = SessionState::default();
-        let tries = self.boots.tries(settings);
-        for attempt in 1..=tries {
-            if self.interrupt.signal().is_some() {
-                return Ok(self.over());
-            }
-            match self.begin(key, settings) {
-                Ok(Some(then)) => return Ok(then),
-                Ok(None) => break,
-                Err(EngineError::Target(TargetError::Boot(reason))) => {
-                    self.session = None;
-                    let what = boot_in_words(settings);
-                    self.note(format!(
-                        "attempt {attempt} of {tries} with {what} failed: {reason}"
-                    ));
-                    if attempt == tries {
-                        return self.boot_failed(schedule, key, settings, reason);
-                    }
-                }
-                Err(error) => return Err(error),
-            }
-        }
-        self.prepared.course.begin_session();
-        self.state.boot = Some(key);
-        self.changed = false;
-        Ok(Then::GoOn)
-    }
-
-    /// Opens a session and takes the machine, once. The end, where that is one.
-    fn begin(&mut self, key: BootKey, settings: &[Setting]) -> Result<Option<Then>, EngineError> {
-        // The session that described the machine will do where the machine is wanted as it is.
-        let describing = self.prepared.session.take();
-        let mut session = match (describing, key) {
-            (Some(session), BootKey::AsItIs) => session,
-            (describing, _) => {
-                drop(describing);
-                self.progress.opens(settings);
-                match self.open_target(key, settings)? {
-                    Opened::Suspended => return Ok(Some(Then::End(Finish::Suspended))),
-                    Opened::Session(session) => {
-                        let mut session = Conversation::new(session);
-                        session.describe(describe(
-                            &self.prepared.record.experiment,
-                            &Cells::default(),
-                        )?)?;
-                        session
-                    }
-                }
-            }
-        };
-        let put_back = session.begin(Begin {
-            experiment: self.prepared.record.id.clone(),
-            overwrite_others: self.prepared.assignment.overwrite_others,
-        })?;
-        self.session = Some(session);
-        self.make_known()?;
-        if let Some(took) = self.prepared.target.boot_takes() {
-            self.pace.saw_boot(took);
-        }
-        self.progress.begun(&self.prepared.record, &put_back);
-        for change in &self.prepared.changes {
-            self.progress.warning(change);
-        }
-        Ok(None)
-    }
-
-    /// A boot came up in none of its tries: each of its runs that was to be done has failed.
-    fn boot_failed(
-        &mut self,
-        schedule: &Schedule,
-        key: BootKey,
-        settings: &[Setting],
-        reason: String,
-    ) -> Result<Then, EngineError> {
-        let cells = runs_of(schedule, &self.prepared.course, key);
-        if cells.is_empty() {
-            return Err(EngineError::Target(TargetError::Boot(reason)));
-        }
-        self.make_known()?;
-        self.boots.never_came_up(settings);
-        for cell in cells {
-            let begun = self.world.now();
-            let failure = Failure::Boot {
-                reason: reason.clone(),
-            };
-            self.commit(&cell, begun, RunResult::bare(Outcome::Failed(failure)))?;
-        }
-        Ok(Then::GoOn)
-    }
-
-    /// Asks the target for a boot. An experiment that the machine reboots for is in the store by
-    /// then: what goes on after the reboot is found there.
-    fn open_target(&mut self, key: BootKey, settings: &[Setting]) -> Result<Opened, EngineError> {
-        let BootKey::Own { block, boot } = key else {
-            return Ok(self.prepared.target.open(settings)?);
-        };
-        self.make_known()?;
-        let name = BootName {
-            experiment: self.prepared.record.id.clone(),
-            block,
-            boot,
-        };
-        Ok(self.prepared.target.open_boot(&name, settings)?)
-    }
-
-    /// Puts the experiment into the store, where it is not in there yet.
-    fn make_known(&mut self) -> Result<(), EngineError> {
-        if !self.prepared.is_known {
-            self.store.create(&self.prepared.record)?;
-            self.prepared.is_known = true;
-        }
-        Ok(())
-    }
-
-    /// Leaves the machine to boot by itself again, once nothing is left to do.
-    fn end_boots(&mut self) -> Result<(), EngineError> {
-        // A session that only described the machine holds on to it.
-        self.prepared.session = None;
-        let sentences = self.prepared.target.end_boots()?;
-        self.restoration.put_back.extend(sentences);
-        Ok(())
-    }
-
-    /// The machine went away in the middle of a boot. What it did then is attempted again in
-    /// another; a run that takes the machine with it every time has failed.
-    fn lost(&mut self, step: &Step, reason: &str) -> Result<Then, EngineError> {
-        self.session = None;
-        self.state = SessionState::default();
-        let (Step::Run(cell) | Step::SetUp(cell)) = step else {
-            self.note(format!("the machine went away between runs: {reason}"));
-            return if self.boots.is_lost_too_often() {
-                Err(EngineError::Target(TargetError::Boot(reason.to_owned())))
-            } else {
-                Ok(Then::GoOn)
-            };
-        };
-        let begun = self.world.now();
-        let outcome = if cell.attempt < MOST_TRIES {
-            self.note(format!(
-                "the machine went away in the middle of a run: {reason}"
-            ));
-            Outcome::Interrupted
-        } else {
-            Outcome::Failed(Failure::Boot {
-                reason: reason.to_owned(),
-            })
-        };
-        self.commit(cell, begun, RunResult::bare(outcome))?;
-        Ok(Then::GoOn)
-    }
-
-    /// Tells of trouble with a boot, and keeps it with the next attempt.
-    fn note(&mut self, sentence: String) {
-        let sentence = format!("{BOOT_NOTE}{sentence}");
-        self.progress.warning(&sentence);
-        self.notes.push(sentence);
     }
 
     /// Does the step before the first run of a treatment. Where it fails the run has failed.
@@ -612,16 +377,6 @@ impl Drive<'_, '_> {
             why: cell.why,
             left,
         });
-    }
-}
-
-/// The settings of a boot, for naming it.
-fn boot_in_words(settings: &[Setting]) -> String {
-    let settings: Vec<String> = settings.iter().map(ToString::to_string).collect();
-    if settings.is_empty() {
-        "the machine as it is".to_owned()
-    } else {
-        settings.join(" ")
     }
 }
 
