@@ -1,6 +1,6 @@
 //! What needs the connection itself: a full disk, and how writes are flushed.
 
-#[path = "../../tests/support/mod.rs"]
+#[path = "../../tests/lab/support/mod.rs"]
 mod support;
 
 use knobstat_data::observation::Outcome;

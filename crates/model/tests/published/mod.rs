@@ -1,8 +1,5 @@
 //! What the two posts published, and what a model says of the same cells.
 
-// The tests and the search take what they need of this.
-#![allow(dead_code, reason = "each user takes a part of it")]
-
 use knobstat_model::cores::{self, JobRun};
 use knobstat_model::network::{self, LinkRun, Pacer, Quota};
 use knobstat_model::{MachineFile, Random, Settings, clocks};
@@ -11,35 +8,28 @@ pub const CORE_I7_870: &str = include_str!("../../machines/core-i7-870.toml");
 pub const OPTERON_TG3: &str = include_str!("../../machines/opteron-tg3.toml");
 
 /// A treatment of the 2010 post: the C-states allowed, the idle tick, and the average of its eight
-/// runs in seconds with their standard deviation.
+/// runs in seconds.
 pub struct Treatment {
     pub cstate: &'static str,
     pub idletick: &'static str,
     pub average: f64,
-    pub deviation: f64,
 }
 
-const fn treatment(
-    cstate: &'static str,
-    idletick: &'static str,
-    average: f64,
-    deviation: f64,
-) -> Treatment {
+const fn treatment(cstate: &'static str, idletick: &'static str, average: f64) -> Treatment {
     Treatment {
         cstate,
         idletick,
         average,
-        deviation,
     }
 }
 
 pub const TREATMENTS: [Treatment; 6] = [
-    treatment("C1", "on", 12.03125, 0.04421942),
-    treatment("C2", "on", 11.61125, 0.097897541),
-    treatment("C3", "on", 11.52375, 0.011877349),
-    treatment("C1", "off", 11.915, 0.011952286),
-    treatment("C2", "off", 10.74875, 0.031819805),
-    treatment("C3", "off", 10.785, 0.014142136),
+    treatment("C1", "on", 12.03125),
+    treatment("C2", "on", 11.61125),
+    treatment("C3", "on", 11.52375),
+    treatment("C1", "off", 11.915),
+    treatment("C2", "off", 10.74875),
+    treatment("C3", "off", 10.785),
 ];
 
 /// The model's run of a treatment of the 2010 post, without noise.
@@ -66,17 +56,6 @@ pub struct Cell {
 impl Cell {
     pub fn mean(&self) -> f64 {
         self.runs.iter().sum::<f64>() / 3.0
-    }
-
-    /// How far a prediction is off, relative; a cell with a range counts as right inside it.
-    pub fn error(&self, predicted: f64) -> f64 {
-        let low = self.runs.iter().copied().fold(f64::INFINITY, f64::min);
-        let high = self.runs.iter().copied().fold(0.0, f64::max);
-        if low < high && (low..=high).contains(&predicted) {
-            0.0
-        } else {
-            predicted / self.mean() - 1.0
-        }
     }
 }
 

@@ -6,7 +6,8 @@ use knobstat_lab::engine::{EngineError, Finish};
 
 use crate::bench::{Bench, end};
 use crate::fake::{Act, refusal};
-use crate::support::{experiment, failed, full_result};
+use crate::outcomes::failed;
+use crate::support::{experiment, full_result};
 
 #[test]
 fn a_refusal_that_concerns_a_run_makes_it_a_failed_one() {

@@ -1,16 +1,16 @@
 //! Records out and in: nothing is lost on the way, and no file makes the program panic.
 
-mod support;
-
 use std::collections::BTreeMap;
 
+use crate::chance::Chance;
+use crate::outcomes::{record_with_attempts, tainted};
+use crate::support::{attempt, experiment, full_result, record};
 use knobstat_data::observation::{Evidence, KnobReading, Outcome};
 use knobstat_data::words::{Level, Unit};
 use knobstat_data::{Record, RunResult};
 use knobstat_lab::exchange::{ImportError, check, csv, from_json, to_json};
 use knobstat_lab::store::Store;
 use proptest::prelude::*;
-use support::{Chance, attempt, experiment, full_result, record, record_with_attempts, tainted};
 
 /// The cells of a CSV text, read by the rules of RFC 4180.
 fn cells(text: &str) -> Vec<Vec<String>> {
@@ -55,7 +55,7 @@ fn any_outcome() -> impl Strategy<Value = Outcome> {
     prop_oneof![
         Just(Outcome::Ok),
         Just(tainted()),
-        Just(support::failed()),
+        Just(crate::outcomes::failed()),
         Just(Outcome::Interrupted)
     ]
 }
@@ -269,7 +269,7 @@ fn what_does_not_hold_together_is_refused() {
     assert!(treatment.contains("not in the plan"), "{treatment}");
     let run = spoilt(&|record| record.attempts[0].block = 9);
     assert!(run.contains("its place"), "{run}");
-    let other = spoilt(&|record| record.plan.experiment = support::id(9));
+    let other = spoilt(&|record| record.plan.experiment = crate::support::id(9));
     assert!(other.contains("another experiment"), "{other}");
     let value = spoilt(&|record| record.attempts[3].result.metrics[0].value = f64::NAN);
     assert!(value.contains("finite"), "{value}");

@@ -1,8 +1,5 @@
 //! Experiments, attempts and a reproducible chance for the tests of this crate.
 
-// Every test binary takes what it needs of this.
-#![allow(dead_code, reason = "each test binary uses a part of it")]
-
 use std::collections::BTreeMap;
 use std::time::Duration;
 
@@ -11,7 +8,7 @@ use knobstat_data::experiment::{
     Unavailable, Workload,
 };
 use knobstat_data::observation::{
-    Evidence, Failure, KnobReading, Limit, MetricValue, Outcome, Settling, Taint, Times,
+    Evidence, KnobReading, Limit, MetricValue, Outcome, Settling, Times,
 };
 use knobstat_data::plan::{self, PlannedRun};
 use knobstat_data::vocabulary::Scope;
@@ -135,21 +132,6 @@ pub fn attempt(run: &PlannedRun, sequence: u64, outcome: Outcome) -> Attempt {
     }
 }
 
-/// A taint of the one knob.
-pub fn tainted() -> Outcome {
-    Outcome::Tainted(vec![Taint {
-        knob: "clocksource".to_owned(),
-        expected: "tsc".to_owned(),
-        found: "hpet".to_owned(),
-        cause: Some("the clocksource watchdog".to_owned()),
-    }])
-}
-
-/// A failure.
-pub fn failed() -> Outcome {
-    Outcome::Failed(Failure::ExitCode(2))
-}
-
 /// A result with something in every field.
 pub fn full_result(outcome: Outcome, value: f64) -> RunResult {
     RunResult {
@@ -220,40 +202,4 @@ pub fn full_result(outcome: Outcome, value: f64) -> RunResult {
         },
         notes: vec!["2 processes were left and ended".to_owned()],
     }
-}
-
-/// A small generator of reproducible numbers (splitmix64); not for statistics.
-pub struct Chance(pub u64);
-
-impl Chance {
-    /// A number below a bound.
-    pub fn below(&mut self, bound: u64) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        (z ^ (z >> 31)) % bound
-    }
-}
-
-/// The record of an experiment with attempts of every outcome, each with something in every
-/// field.
-pub fn record_with_attempts(byte: u8) -> Record {
-    let mut record = record(experiment(&["tsc", "hpet"], 2, 1), byte);
-    let outcomes = [
-        Outcome::Ok,
-        tainted(),
-        failed(),
-        Outcome::Ok,
-        Outcome::Interrupted,
-    ];
-    let runs: Vec<PlannedRun> = record.plan.runs().collect();
-    for (sequence, run) in (0..).zip(&runs) {
-        let outcome = outcomes[sequence as usize % outcomes.len()].clone();
-        let mut attempt = attempt(run, sequence, outcome.clone());
-        attempt.id = AttemptId::from_random(bits(u64::from(byte) << 32 | sequence));
-        attempt.result = full_result(outcome, 0.1 * (sequence + 1) as f64);
-        record.attempts.push(attempt);
-    }
-    record
 }

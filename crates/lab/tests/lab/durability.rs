@@ -3,8 +3,6 @@
 //! Both tests start this very binary again, which then does the one thing that its environment
 //! tells it to.
 
-mod support;
-
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
@@ -14,11 +12,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use crate::chance::Chance;
+use crate::support::{attempt, experiment, full_result, record};
 use knobstat_data::observation::Outcome;
 use knobstat_data::{Attempt, Record};
 use knobstat_lab::store::{Store, StoreError};
 use rustix::process::{Signal, geteuid, getpid, kill_process};
-use support::{Chance, attempt, experiment, full_result, record};
 
 const STORE: &str = "KNOBSTAT_TEST_STORE";
 const KILL_AFTER: &str = "KNOBSTAT_TEST_KILL_AFTER";
@@ -109,10 +108,13 @@ fn every_acknowledged_attempt_outlives_the_process() {
     let mut kept = 0;
     for round in 0..60 {
         let kill_after = format!("{} {}", chance.below(6), chance.below(20_000));
-        let output = again("every_acknowledged_attempt_outlives_the_process", &path)
-            .env(KILL_AFTER, &kill_after)
-            .output()
-            .unwrap();
+        let output = again(
+            "durability::every_acknowledged_attempt_outlives_the_process",
+            &path,
+        )
+        .env(KILL_AFTER, &kill_after)
+        .output()
+        .unwrap();
         let errors = String::from_utf8_lossy(&output.stderr);
         assert_eq!(output.status.signal(), Some(9), "round {round}: {errors}");
         let acknowledged = last_acknowledged(&output).map_or(kept, |last| last + 1);
@@ -180,7 +182,10 @@ fn a_store_that_cannot_be_written_is_read_all_the_same() {
         drop(store);
         set_mode(&path, 0o444).unwrap();
         set_mode(directory.path(), directory_mode).unwrap();
-        let mut command = again("a_store_that_cannot_be_written_is_read_all_the_same", &path);
+        let mut command = again(
+            "durability::a_store_that_cannot_be_written_is_read_all_the_same",
+            &path,
+        );
         if geteuid().is_root() {
             // Permissions do not bind root: somebody else has to try.
             command.uid(65_534).gid(65_534);

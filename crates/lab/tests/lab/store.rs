@@ -1,16 +1,15 @@
 //! The store: what it keeps, what it refuses, and in which words.
 
-mod support;
-
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
+use crate::outcomes::record_with_attempts;
+use crate::support::{attempt, experiment, full_result, id, record};
 use knobstat_data::observation::Outcome;
 use knobstat_data::words::{RequestId, UnixTime};
 use knobstat_lab::store::{Merged, Store, StoreError, default_path};
 use rusqlite::Connection;
-use support::{attempt, experiment, full_result, id, record, record_with_attempts};
 
 fn new_store() -> (tempfile::TempDir, Store) {
     let directory = tempfile::tempdir().unwrap();
@@ -305,7 +304,7 @@ fn a_spoilt_store_is_an_error_and_no_panic() {
     let good = fs::read(&path).unwrap();
     let seed = 7;
     println!("seed {seed}");
-    let mut chance = support::Chance(seed);
+    let mut chance = crate::chance::Chance(seed);
     let mut errors = 0;
     for round in 0..200 {
         let mut bytes = good.clone();
@@ -354,7 +353,7 @@ fn the_query_of_the_documentation_finds_the_observations() {
     let (_directory, mut store) = new_store();
     let record = record_with_attempts(1);
     store.create(&record).unwrap();
-    let documentation = include_str!("../../../docs/store.md");
+    let documentation = include_str!("../../../../docs/store.md");
     let (_, query) = documentation.split_once("```sql\n").unwrap();
     let (query, _) = query.split_once("```").unwrap();
     let query = query

@@ -1,10 +1,10 @@
 //! Every course that a small experiment can take: whatever the outcomes and wherever it is
 //! interrupted, each run is done exactly once, in the order of the plan, and it ends.
 
-mod support;
-
 use std::collections::{BTreeMap, HashSet};
 
+use crate::outcomes::{failed, tainted};
+use crate::support::{attempt, experiment, factor, id};
 use knobstat_data::Attempt;
 use knobstat_data::experiment::OnFailure;
 use knobstat_data::observation::Outcome;
@@ -15,7 +15,6 @@ use knobstat_lab::engine::course::Course;
 use knobstat_lab::engine::next::{
     BootKey, Schedule, SessionState, Step, StopRule, Why, next, remaining,
 };
-use support::{attempt, experiment, factor, failed, id, tainted};
 
 /// A schedule without a stop rule.
 fn schedule(plan: &Plan, max_repeats: u32) -> Schedule<'_> {

@@ -13,7 +13,8 @@ use knobstat_lab::store::Store;
 
 use crate::bench::{Bench, complete, end};
 use crate::fake::Act;
-use crate::support::{experiment, failed, tainted};
+use crate::outcomes::{failed, tainted};
+use crate::support::experiment;
 
 #[test]
 fn an_experiment_is_carried_out_in_the_order_of_its_plan() {
