@@ -42,6 +42,25 @@ carry_out() {
   echo "exit $code"
 }
 
+# runs TEXT: the processes with this in their command line.
+runs() {
+  for process in /proc/[0-9]*; do
+    # It may have ended meanwhile.
+    cat $process/cmdline 2>/dev/null | tr '\0' ' ' | grep -q -- "$1" && echo ${process#/proc/}
+  done | grep .
+}
+gone() {
+  [ ! -d /proc/$1 ]
+}
+# soon COMMAND…: waits until it succeeds, and not for ever.
+soon() {
+  for _ in $(seq 600); do
+    "$@" >/dev/null && return
+    usleep 50000
+  done
+  echo "waited in vain for: $*"
+}
+
 . /test/script
 section end
 poweroff -f

@@ -83,25 +83,6 @@ carry_out online
 compare online
 
 # The front and the agent are killed while settings are turned: the guardian is left.
-# runs TEXT: the processes with this in their command line.
-runs() {
-  for process in /proc/[0-9]*; do
-    # It may have ended meanwhile.
-    cat $process/cmdline 2>/dev/null | tr '\0' ' ' | grep -q -- "$1" && echo ${process#/proc/}
-  done | grep .
-}
-gone() {
-  [ ! -d /proc/$1 ]
-}
-# soon COMMAND…: waits until it succeeds, and not for ever.
-soon() {
-  for _ in $(seq 600); do
-    "$@" >/dev/null && return
-    usleep 50000
-  done
-  echo "waited in vain for: $*"
-}
-
 experiment killed 1 '["sleep", "1000"]' '
 [fixed]
 governor = "performance"
