@@ -8,8 +8,9 @@ use thiserror::Error;
 
 use crate::availability::Unavailable;
 use crate::files::Files;
-use crate::journal::{Journal, JournalError, Target};
+use crate::journal::{Journal, JournalError, Reading, Target};
 use crate::knob::{Knob, Refused, Write};
+use crate::patience::Patience;
 use crate::refusal::{refusal, refusal_without_remedy};
 
 /// Why a setting is not in force.
@@ -68,6 +69,18 @@ pub enum ApplyError {
     Journal(#[from] JournalError),
 }
 
+/// Moves one of some ordered settings behind the others of its kind: those whose order has the
+/// same tens. Tells whether there were any.
+fn put_behind_its_kind(ordered: &mut [&(Knob, Level)], at: usize) -> bool {
+    let kind = ordered[at].0.order() / 10;
+    let behind = ordered[at + 1..]
+        .iter()
+        .take_while(|(knob, _)| knob.order() / 10 == kind)
+        .count();
+    ordered[at..=at + behind].rotate_left(1);
+    behind > 0
+}
+
 fn remedy(why: &Unavailable) -> String {
     why.remedy
         .as_ref()
@@ -121,8 +134,9 @@ pub struct Turning<'a> {
 impl Turning<'_> {
     /// Brings all these settings into force, lower orders first, and reads all of them again at
     /// the end, because one may have reset another. Tells whether anything was written: what is
-    /// in force already is not. What does not hold is tried once more: a daemon may have written
-    /// between our write and its reading back, and need not do so again.
+    /// in force already is not. What does not hold is tried once more, after the others of its
+    /// kind: a lower limit may have held an upper one up, and a daemon that wrote between our
+    /// write and its reading back need not do so again.
     ///
     /// # Errors
     /// The first setting that is not in force, and why. Those before it may be changed; the
@@ -134,24 +148,30 @@ impl Turning<'_> {
             .collect();
         ordered.sort_by_key(|(knob, _)| knob.order());
         let mut changed = false;
-        match self.turn_in_order(&ordered, &mut changed) {
-            Err(ApplyError::NotInForce { .. }) => self.turn_in_order(&ordered, &mut changed)?,
-            once => once?,
+        if let Err((at, error)) = self.turn_in_order(&ordered, &mut changed) {
+            let moved = put_behind_its_kind(&mut ordered, at);
+            if !(moved || matches!(error, ApplyError::NotInForce { .. })) {
+                return Err(error);
+            }
+            self.turn_in_order(&ordered, &mut changed)
+                .map_err(|(_, error)| error)?;
         }
         Ok(changed)
     }
 
+    /// Where it fails, at which of them.
     fn turn_in_order(
         &mut self,
         ordered: &[&(Knob, Level)],
         changed: &mut bool,
-    ) -> Result<(), ApplyError> {
-        for (knob, level) in ordered {
-            *changed |= self.turn(knob, level)?;
+    ) -> Result<(), (usize, ApplyError)> {
+        for (at, (knob, level)) in ordered.iter().enumerate() {
+            *changed |= self.turn(knob, level).map_err(|error| (at, error))?;
         }
-        ordered
-            .iter()
-            .try_for_each(|(knob, level)| self.verify(knob, level))
+        for (at, (knob, level)) in ordered.iter().enumerate() {
+            self.verify(knob, level).map_err(|error| (at, error))?;
+        }
+        Ok(())
     }
 
     /// Brings one setting into force. Tells whether anything was written.
@@ -206,28 +226,63 @@ impl Turning<'_> {
                 self.write(write)
                     .map_err(|source| self.failed(knob, level, &write.target, source))?;
             }
+            Patience::new(self.files).until(|| self.all_show(&writes));
             self.verify(knob, level)?;
             return Ok(true);
         }
         let targets: Vec<Target> = announced.iter().map(|(target, _)| target.clone()).collect();
         self.journal.announce(self.files, announced)?;
-        let written = writes.iter().try_for_each(|write| {
+        let mut taken = 0;
+        let written: Result<(), ApplyError> = writes.iter().try_for_each(|write| {
             self.write(write)
-                .map_err(|source| self.failed(knob, level, &write.target, source))
+                .map_err(|source| self.failed(knob, level, &write.target, source))?;
+            taken += 1;
+            Ok(())
         });
-        // What is not there to be read (the CPU went offline) stays announced, so that whatever
-        // it will be counts as ours.
-        let readings: Vec<(Target, Vec<u8>)> = targets
-            .into_iter()
-            .filter_map(|target| {
-                let bytes = target.read(self.files).ok()?;
-                Some((target, bytes))
-            })
-            .collect();
+        let readings = self.readings(&targets, &writes[..taken]);
         self.journal.confirm(self.files, &readings)?;
         written?;
         self.verify(knob, level)?;
         Ok(true)
+    }
+
+    /// What announced settings read once the writes that were taken show, or do not for long. What
+    /// was written is among it even then, for it may still come: it would be ours.
+    ///
+    /// What is not there to be read (the CPU went offline) is left out and so stays announced:
+    /// whatever it will be counts as ours.
+    fn readings(&self, targets: &[Target], taken: &[Write]) -> Vec<Reading> {
+        let written = |target: &Target| taken.iter().find(|write| write.target == *target);
+        let read = || -> Vec<Reading> {
+            targets
+                .iter()
+                .filter_map(|target| {
+                    Some(Reading {
+                        target: target.clone(),
+                        bytes: target.read(self.files).ok()?,
+                        written: written(target).map(|write| write.value.clone()),
+                    })
+                })
+                .collect()
+        };
+        let mut patience = Patience::new(self.files);
+        patience.until(|| self.all_show(taken));
+        if targets.iter().all(|target| written(target).is_some()) {
+            read()
+        } else {
+            patience.at_rest(read)
+        }
+    }
+
+    /// Whether every file shows what was written to it. A command is done when it ends.
+    fn all_show(&self, writes: &[Write]) -> bool {
+        writes.iter().all(|write| match &write.target {
+            Target::File { .. } => write
+                .target
+                .read(self.files)
+                .is_ok_and(|bytes| write.target.value(&bytes) == write.value),
+            Target::Command { .. } => true,
+        })
     }
 
     fn write(&self, write: &Write) -> io::Result<()> {

@@ -5,6 +5,7 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use crate::files::Files;
 use crate::value::Form;
@@ -23,12 +24,24 @@ struct State {
     refused: BTreeMap<String, i32>,
     refused_values: BTreeMap<(String, String), i32>,
     without_effect: BTreeSet<String>,
+    delayed: BTreeMap<String, Duration>,
+    /// Writes that are to take effect, with their moments.
+    coming: Vec<(Duration, Written)>,
+    /// How much time passed.
+    passed: Duration,
     commands: BTreeMap<String, String>,
     held: BTreeMap<String, Vec<u8>>,
     written: Vec<(String, String)>,
     operations: usize,
     dies_at: Option<(usize, Death)>,
     dead: bool,
+}
+
+/// A write that was taken: the bytes that the file will show, and the value that was written.
+struct Written {
+    path: String,
+    bytes: Vec<u8>,
+    value: String,
 }
 
 /// How the harness dies at an operation.
@@ -115,6 +128,42 @@ impl FakeMachine {
             .borrow_mut()
             .without_effect
             .insert(path.to_owned());
+    }
+
+    /// Every write to this file succeeds, and takes effect only so much later.
+    pub fn delay(&self, path: &str, time: Duration) {
+        self.state
+            .borrow_mut()
+            .delayed
+            .insert(path.to_owned(), time);
+    }
+
+    /// How much time passed.
+    pub fn passed(&self) -> Duration {
+        self.state.borrow().passed
+    }
+
+    /// Lets time pass, whether the harness lives or not.
+    pub fn let_pass(&self, time: Duration) {
+        let mut state = self.state.borrow_mut();
+        state.passed += time;
+        let now = state.passed;
+        let (due, coming) = std::mem::take(&mut state.coming)
+            .into_iter()
+            .partition(|(at, _)| *at <= now);
+        state.coming = coming;
+        for (_, written) in due {
+            self.take_effect(&mut state, written);
+        }
+    }
+
+    /// A write takes effect, and what follows from it happens.
+    fn take_effect(&self, state: &mut State, written: Written) {
+        let Written { path, bytes, value } = written;
+        state.tree.insert(path.clone(), bytes);
+        for reaction in self.reactions.borrow().iter() {
+            reaction(&mut state.tree, &path, &value);
+        }
     }
 
     /// Something happens after every write that takes effect.
@@ -249,11 +298,20 @@ impl Files for FakeMachine {
                 format!("{value}\n").into_bytes()
             };
             state.written.push((path.to_owned(), value.clone()));
-            if !state.without_effect.contains(path) {
-                state.tree.insert(path.to_owned(), taken);
-                for reaction in self.reactions.borrow().iter() {
-                    reaction(&mut state.tree, path, &value);
+            if state.without_effect.contains(path) {
+                return Ok(());
+            }
+            let written = Written {
+                path: path.to_owned(),
+                bytes: taken,
+                value,
+            };
+            match state.delayed.get(path).copied() {
+                Some(delay) if !delay.is_zero() => {
+                    let moment = state.passed + delay;
+                    state.coming.push((moment, written));
                 }
+                _ => self.take_effect(state, written),
             }
             Ok(())
         })
@@ -326,6 +384,12 @@ impl Files for FakeMachine {
 
     fn location(&self, path: &str) -> PathBuf {
         PathBuf::from(path)
+    }
+
+    fn pause(&self, time: Duration) {
+        if !self.state.borrow().dead {
+            self.let_pass(time);
+        }
     }
 
     fn run(&self, command: &[String]) -> io::Result<Vec<u8>> {

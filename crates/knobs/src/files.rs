@@ -7,6 +7,7 @@ use std::io;
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::time::Duration;
 
 use knobstat_sys::durable::{self, AppendFile};
 use knobstat_sys::root::{FileSystemKind, Root};
@@ -71,6 +72,9 @@ pub trait Files {
 
     /// Where a path lies, for a message or for a command that a person would type.
     fn location(&self, path: &str) -> PathBuf;
+
+    /// Lets time pass, asleep.
+    fn pause(&self, time: Duration);
 
     /// Runs a command of an own knob and returns what it printed.
     ///
@@ -226,6 +230,10 @@ impl Files for RootedFiles {
 
     fn location(&self, path: &str) -> PathBuf {
         self.root.resolve(path)
+    }
+
+    fn pause(&self, time: Duration) {
+        std::thread::sleep(time);
     }
 
     fn run(&self, command: &[String]) -> io::Result<Vec<u8>> {

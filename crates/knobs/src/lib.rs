@@ -22,6 +22,7 @@ mod knob;
 mod leftovers;
 mod named;
 mod owners;
+mod patience;
 mod pattern;
 mod refusal;
 mod restore;

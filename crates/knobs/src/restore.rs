@@ -10,6 +10,7 @@ use knobstat_data::messages::{Restoration, RestoreFailure};
 use crate::files::Files;
 use crate::journal::{Entry, Journal, JournalError, Target};
 use crate::knob::{Refused, with_value};
+use crate::patience::Patience;
 use crate::pattern::generalise;
 use crate::untold;
 use crate::value::Form;
@@ -51,6 +52,10 @@ pub fn restore(
     options: Options,
 ) -> Result<Restoration, JournalError> {
     let mut restoration = Restoration::default();
+    let mut patience = Patience::new(files);
+    if journal.entries().iter().any(|entry| entry.pending) {
+        patience.let_pass();
+    }
     // Who changed what is decided before anything is undone, because undoing changes more than
     // what it writes.
     let states: Vec<State> = journal
@@ -94,7 +99,7 @@ pub fn restore(
                 failures.push((entry, refused.reason.clone()));
                 continue;
             }
-            match put_one_back(files, entry) {
+            match put_one_back(files, entry, &mut patience) {
                 Ok(()) => {
                     written = true;
                     if !put_back.iter().any(|known| std::ptr::eq(*known, *entry)) {
@@ -191,7 +196,11 @@ fn is_back(files: &dyn Files, entry: &Entry) -> bool {
     })
 }
 
-fn put_one_back(files: &dyn Files, entry: &Entry) -> Result<(), String> {
+fn put_one_back(
+    files: &dyn Files,
+    entry: &Entry,
+    patience: &mut Patience<'_>,
+) -> Result<(), String> {
     match &entry.target {
         Target::File { path, form } => {
             let write = |bytes: &[u8]| {
@@ -199,11 +208,13 @@ fn put_one_back(files: &dyn Files, entry: &Entry) -> Result<(), String> {
                     .write(path, bytes)
                     .map_err(|error| crate::availability::explain(files, &[path], &error).reason)
             };
-            write(&form.bytes_to_write_back(&entry.old))?;
+            let bytes = form.bytes_to_write_back(&entry.old);
+            write(&bytes)?;
             // A plain file of a laid-out tree does not show the choices again by itself.
-            if files.keeps_bytes() && !is_back(files, entry) {
+            if files.keeps_bytes() && bytes != entry.old && !is_back(files, entry) {
                 write(&entry.old)?;
             }
+            patience.until(|| is_back(files, entry));
         }
         Target::Command { restore, .. } => {
             files

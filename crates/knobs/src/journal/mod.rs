@@ -102,6 +102,18 @@ impl Target {
     }
 }
 
+/// What a setting read after a change.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Reading {
+    /// The setting.
+    pub target: Target,
+    /// Its bytes.
+    pub bytes: Vec<u8>,
+    /// The value that was written to it without an error. Where it reads otherwise the kernel may
+    /// still come to it, and then it is ours.
+    pub written: Option<String>,
+}
+
 /// One setting in the journal.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Entry {
@@ -109,7 +121,7 @@ pub struct Entry {
     pub target: Target,
     /// Its bytes before the first change.
     pub old: Vec<u8>,
-    /// The values that were read back after changes.
+    /// The values that were read back after changes, and those that were written without an error.
     pub ours: Vec<String>,
     /// Whether a change was announced whose outcome is not known: then any value is ours.
     pub pending: bool,
@@ -125,11 +137,13 @@ impl Entry {
         }
     }
 
-    /// Notes a value that was read back.
-    fn note(&mut self, value: String) {
+    /// Notes the values that a change left it with.
+    fn note(&mut self, values: Vec<String>) {
         self.pending = false;
-        if !self.ours.contains(&value) {
-            self.ours.push(value);
+        for value in values {
+            if !self.ours.contains(&value) {
+                self.ours.push(value);
+            }
         }
     }
 }
@@ -253,19 +267,17 @@ impl Journal {
     ///
     /// # Errors
     /// When it cannot be made durable. The change stays announced, so that any value is ours.
-    pub fn confirm(
-        &mut self,
-        files: &dyn Files,
-        readings: &[(Target, Vec<u8>)],
-    ) -> Result<(), JournalError> {
+    pub fn confirm(&mut self, files: &dyn Files, readings: &[Reading]) -> Result<(), JournalError> {
         let mut lines = Lines::default();
         let mut entries = self.entries.clone();
-        for (target, bytes) in readings {
+        for reading in readings {
             for (index, entry) in entries.iter_mut().enumerate() {
-                if entry.target.is_same(target) {
-                    let value = entry.target.value(bytes);
-                    lines.ours(index, &value);
-                    entry.note(value);
+                if entry.target.is_same(&reading.target) {
+                    let mut values = vec![entry.target.value(&reading.bytes)];
+                    let written = reading.written.clone();
+                    values.extend(written.filter(|written| *written != values[0]));
+                    lines.ours(index, &values);
+                    entry.note(values);
                 }
             }
         }
@@ -354,7 +366,14 @@ mod tests {
             )
             .unwrap();
         journal
-            .confirm(machine, &[(file("/sys/a b"), b"performance\n".to_vec())])
+            .confirm(
+                machine,
+                &[Reading {
+                    target: file("/sys/a b"),
+                    bytes: b"performance\n".to_vec(),
+                    written: Some("schedutil now".to_owned()),
+                }],
+            )
             .unwrap();
         journal
     }
@@ -370,7 +389,7 @@ mod tests {
         let [first, second] = loaded.entries() else {
             panic!("two settings were announced");
         };
-        assert_eq!(first.ours, ["performance"]);
+        assert_eq!(first.ours, ["performance", "schedutil now"]);
         assert!(!first.pending);
         assert_eq!(second.target, command());
         assert!(second.pending);

@@ -5,7 +5,8 @@
 //! SUM old INDEX file FORM PATH BYTES        what a setting was, once per setting
 //! SUM old INDEX command KNOB BYTES GET RESTORE
 //! SUM change INDEX                          it is about to be changed
-//! SUM ours INDEX VALUE                      what was read back after that
+//! SUM ours INDEX VALUE…                     what was read back after that, and what was written
+//!                                           where that is something else
 //! ```
 //!
 //! Fields are separated by one space; other bytes than plain letters are written `%41`. A last
@@ -43,8 +44,8 @@ impl Lines {
         lines.begin(header);
         for (index, entry) in entries.iter().enumerate() {
             lines.old(index, &entry.target, &entry.old);
-            for value in &entry.ours {
-                lines.ours(index, value);
+            if !entry.ours.is_empty() {
+                lines.ours(index, &entry.ours);
             }
             if entry.pending {
                 lines.change(index);
@@ -86,9 +87,13 @@ impl Lines {
         self.push(&format!("change {index}"));
     }
 
-    /// What was read back after that.
-    pub fn ours(&mut self, index: usize, value: &str) {
-        self.push(&format!("ours {index} {}", escape(value.as_bytes())));
+    /// The values that it was left with.
+    pub fn ours(&mut self, index: usize, values: &[String]) {
+        let values: Vec<String> = values
+            .iter()
+            .map(|value| escape(value.as_bytes()))
+            .collect();
+        self.push(&format!("ours {index} {}", values.join(" ")));
     }
 
     /// The bytes.
@@ -191,9 +196,10 @@ impl Content {
                 self.entry(index)?.pending = true;
                 Ok(())
             }
-            ["ours", index, value] => {
-                let value = unescape_text(value)?;
-                self.entry(index)?.note(value);
+            ["ours", index, values @ ..] if !values.is_empty() => {
+                let values = values.iter().map(|value| unescape_text(value));
+                let values: Vec<String> = values.collect::<Result<_, _>>()?;
+                self.entry(index)?.note(values);
                 Ok(())
             }
             _ => Err("its record is none of this version"),

@@ -4,6 +4,7 @@ mod endings;
 mod failure_modes;
 mod freebsd;
 mod laid_out;
+mod limits;
 mod machines;
 mod misbehaviour;
 mod turning;
