@@ -2,6 +2,8 @@
 //! somebody else: each is told apart, nothing else of the experiment is lost, and the machine is
 //! put back.
 
+use std::time::Duration;
+
 use fuser::Errno;
 
 use crate::Test;
@@ -33,6 +35,11 @@ pub const TESTS: &[Test] = &[
         "a_write_without_effect",
         &[Need::Fuse],
         a_write_without_effect,
+    ),
+    (
+        "a_write_with_a_late_effect",
+        &[Need::Fuse],
+        a_write_with_a_late_effect,
     ),
     (
         "a_write_that_changes_another_file",
@@ -198,6 +205,18 @@ fn a_write_without_effect() {
         runs(&ended, "clocksource", "ok"),
         pairs(&[("tsc", 2), ("hpet", 0)])
     );
+}
+
+fn a_write_with_a_late_effect() {
+    // As the limits of a frequency policy: `run` compares every byte when the program has ended.
+    let ended = run(
+        &Machine::desktop(),
+        one(SWAPPINESS, Behaviour::Late(Duration::from_millis(10))),
+        "[factors]\nswappiness = [10, 20]",
+    )
+    .must_exit(0);
+    let ok = runs(&ended, "swappiness", "ok");
+    assert_eq!(ok, pairs(&[("10", 2), ("20", 2)]));
 }
 
 fn a_write_that_changes_another_file() {

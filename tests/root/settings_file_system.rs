@@ -1,12 +1,12 @@
 //! A file system whose files behave as those of sysfs do: it shows what the kernel would make of a
-//! write, refuses with its error numbers, takes values without effect, changes other files with
-//! one, and has an owner that turns a value back.
+//! write, refuses with its error numbers, takes values without effect or with a late one, changes
+//! other files with one, and has an owner that turns a value back.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard};
-use std::time::{Duration, UNIX_EPOCH};
+use std::time::{Duration, Instant, UNIX_EPOCH};
 
 use fuser::{
     BackgroundSession, Config, Errno, FileAttr, FileHandle, FileType, Filesystem, FopenFlags,
@@ -33,6 +33,8 @@ pub enum Behaviour {
     RefusedWhile(String, String, Errno),
     /// Every write succeeds and changes nothing.
     WithoutEffect,
+    /// Every write succeeds, and takes effect so much later.
+    Late(Duration),
     /// A write of this value gives another file a value as well.
     ChangesToo(String, String, String),
     /// Somebody else writes this value after the file was read so many times.
@@ -46,6 +48,8 @@ struct State {
     behaviours: Vec<(String, Behaviour)>,
     /// Reads that are left until somebody else writes.
     turning_back: BTreeMap<String, u32>,
+    /// Values that are to take effect, with their moments.
+    coming: BTreeMap<String, (Instant, String)>,
     /// Every file and directory; its place is its number, from 1.
     paths: Vec<String>,
 }
@@ -192,6 +196,11 @@ impl State {
                     return Err(*errno);
                 }
                 Behaviour::WithoutEffect => return Ok(()),
+                Behaviour::Late(time) => {
+                    let coming = (Instant::now() + *time, value.to_owned());
+                    self.coming.insert(path.to_owned(), coming);
+                    return Ok(());
+                }
                 _ => {}
             }
         }
@@ -252,8 +261,17 @@ impl State {
             .insert(path.to_owned(), format!("{text}\n").into_bytes());
     }
 
-    /// A file is about to be read: somebody else may have written it by now.
+    /// A file is about to be read: a late value may have come, and somebody else may have written
+    /// it by now.
     fn looked_at(&mut self, path: &str) {
+        if self
+            .coming
+            .get(path)
+            .is_some_and(|(moment, _)| *moment <= Instant::now())
+            && let Some((_, value)) = self.coming.remove(path)
+        {
+            self.take(path, &value);
+        }
         let Some(left) = self.turning_back.get_mut(path) else {
             return;
         };
