@@ -126,6 +126,9 @@ pub struct Commands {
     pub get: Vec<String>,
     /// Sets it; `{instance}` and `{value}` are replaced.
     pub set: Vec<String>,
+    /// Files that a change changes as well; they are journalled with it, and put back after it.
+    #[serde(default)]
+    pub side_effects: Vec<String>,
 }
 
 /// A knob that is one or several variables of FreeBSD.
@@ -178,6 +181,9 @@ pub struct Place {
     /// The file or files that list the levels on offer.
     #[serde(default)]
     pub available: Option<String>,
+    /// Numbers that are levels besides those on offer.
+    #[serde(default)]
+    pub numbers: Option<Numbers>,
     /// What must exist beside a file, from its directory on, for it to be one of the knob.
     #[serde(default)]
     pub beside: Option<String>,
@@ -190,6 +196,25 @@ pub struct Place {
     /// Values from which no write leads away.
     #[serde(default)]
     pub stuck: BTreeMap<String, Unavailable>,
+}
+
+/// A range of numbers, both ends included.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Numbers {
+    /// The smallest.
+    pub least: u32,
+    /// The largest.
+    pub most: u32,
+}
+
+impl Numbers {
+    /// Whether a word is one of them, as the kernel writes it.
+    pub fn contain(self, word: &str) -> bool {
+        word.parse().is_ok_and(|number: u32| {
+            (self.least..=self.most).contains(&number) && number.to_string() == word
+        })
+    }
 }
 
 /// A fact of the kernel that runs.

@@ -96,17 +96,11 @@ fn of_entry(entry: &Entry) -> String {
         if let Some(available) = places.iter().find_map(|place| place.available.as_deref()) {
             item("Levels of this machine", &code(&[starred(available)]));
         }
-        let mut side_effects: Vec<String> = places
-            .iter()
-            .flat_map(|place| &place.side_effects)
-            .map(|pattern| starred(pattern))
-            .collect();
-        side_effects.dedup();
-        item(
-            "Changes as well, and put back with it",
-            &code(&side_effects),
-        );
     }
+    item(
+        "Changes as well, and put back with it",
+        &code(&side_effects(entry)),
+    );
     match &entry.mechanism {
         Mechanism::Sysctl(sysctl) => {
             item("Where", &code(&[starred(&sysctl.variable)]));
@@ -141,6 +135,23 @@ fn of_entry(entry: &Entry) -> String {
 
 fn starred(pattern: &str) -> String {
     pattern.replace('#', "*")
+}
+
+/// The files that a change of a knob changes too, each once.
+fn side_effects(entry: &Entry) -> Vec<String> {
+    let patterns: Vec<&String> = match &entry.mechanism {
+        Mechanism::Files { places } => places.iter().flat_map(|p| &p.side_effects).collect(),
+        Mechanism::CpusOnline { side_effects } => side_effects.iter().collect(),
+        Mechanism::Commands(commands) => commands.side_effects.iter().collect(),
+        _ => Vec::new(),
+    };
+    let mut paths: Vec<String> = Vec::new();
+    for path in patterns.into_iter().map(|pattern| starred(pattern)) {
+        if !paths.contains(&path) {
+            paths.push(path);
+        }
+    }
+    paths
 }
 
 fn code(words: &[String]) -> String {

@@ -137,6 +137,7 @@ fn one_place(path: &str) -> Place {
         files: path.to_owned(),
         values: Default::default(),
         available: None,
+        numbers: None,
         beside: None,
         form: None,
         side_effects: Vec::new(),

@@ -7,7 +7,7 @@ use crate::catalogue::{Commands, Entry};
 use crate::files::Files;
 use crate::journal::Target;
 use crate::knob::{Plan, Write, with_value};
-use crate::pattern::names;
+use crate::pattern::{expand, names};
 use crate::special::written::missing;
 
 /// An instance and its value now.
@@ -55,7 +55,11 @@ pub fn plan(
         )));
     }
     Ok(Plan {
-        side_effects: Vec::new(),
+        side_effects: commands
+            .side_effects
+            .iter()
+            .flat_map(|pattern| expand(files, pattern))
+            .collect(),
         writes: instances(files, entry, commands)?
             .into_iter()
             .map(|instance| Write {
@@ -119,4 +123,125 @@ fn of(words: &[String], instance: &str) -> Vec<String> {
         .iter()
         .map(|word| word.replace("{instance}", instance))
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+    use std::os::unix::fs::PermissionsExt;
+    use std::path::Path;
+    use std::process::Command;
+
+    use super::*;
+    use crate::catalogue::{Catalogue, Mechanism};
+
+    /// Prints what ethtool(8) prints, with the values that it was told to keep.
+    const ETHTOOL: &str = r#"#!/bin/sh
+cd "$(dirname "$0")"
+kept() { cat "./$1" 2>/dev/null || echo "$2"; }
+case $1 in
+-C | -G | -K | -L) echo "$4" >"$1.$3"; exit ;;
+-c) cat <<END
+Coalesce parameters for $2:
+Adaptive RX: $(kept -C.adaptive-rx off)  TX: off
+stats-block-usecs:	n/a
+sample-interval:	n/a
+
+rx-usecs:	$(kept -C.rx-usecs 3)
+rx-frames:	0
+rx-usecs-irq:	0
+rx-usecs-low:	0
+tx-usecs:	72
+END
+;;
+-g) cat <<END
+Ring parameters for $2:
+Pre-set maximums:
+RX:			4096
+RX Mini:		n/a
+TX:			4096
+Current hardware settings:
+RX:			$(kept -G.rx 256)
+RX Mini:		n/a
+TX:			256
+RX Buf Len:		n/a
+END
+;;
+-k) cat <<END
+Features for $2:
+rx-checksumming: on
+tcp-segmentation-offload: $(kept -K.tso on)
+	tx-tcp-segmentation: on
+	tx-tcp-ecn-segmentation: off [fixed]
+generic-segmentation-offload: on
+generic-receive-offload: $(kept -K.gro on)
+large-receive-offload: off [fixed]
+rx-gro-hw: off [fixed]
+END
+;;
+-l) cat <<END
+Channel parameters for $2:
+Pre-set maximums:
+RX:		n/a
+TX:		n/a
+Other:		1
+Combined:	8
+Current hardware settings:
+RX:		n/a
+TX:		n/a
+Other:		1
+Combined:	$(kept -L.combined 8)
+END
+;;
+esac
+"#;
+
+    /// Runs words with nothing but the stand-in and the system's own tools.
+    fn run(directory: &Path, words: &[String]) -> String {
+        let path = format!("{}:/usr/bin:/bin", directory.display());
+        let output = Command::new(&words[0])
+            .args(&words[1..])
+            .env("PATH", path)
+            .output()
+            .unwrap();
+        assert!(output.status.success(), "{words:?}: {output:?}");
+        String::from_utf8(output.stdout).unwrap().trim().to_owned()
+    }
+
+    #[test]
+    fn every_command_of_the_catalogue_reads_what_ethtool_prints_and_what_was_set() {
+        let directory = tempfile::tempdir().unwrap();
+        let ethtool = directory.path().join("ethtool");
+        std::fs::write(&ethtool, ETHTOOL).unwrap();
+        std::fs::set_permissions(&ethtool, std::fs::Permissions::from_mode(0o755)).unwrap();
+        // What it is at first, and what it is set to.
+        let values = BTreeMap::from([
+            ("rx_usecs", ("3", "50")),
+            ("rx_adaptive", ("off", "on")),
+            ("rx_ring", ("256", "1024")),
+            ("channels", ("8", "2")),
+            ("gro", ("on", "off")),
+            ("tso", ("on", "off")),
+        ]);
+        let mut known: Vec<&str> = Vec::new();
+        for entry in Catalogue::linux().entries() {
+            let Mechanism::Commands(commands) = &entry.mechanism else {
+                continue;
+            };
+            let (first, second) = values[entry.name.as_str()];
+            let get = of(&commands.get, "eth0");
+            assert_eq!(run(directory.path(), &get), first, "{}", entry.name);
+            let set = with_value(&of(&commands.set, "eth0"), second);
+            // The name is looked up by the stand-in's path, as sh would.
+            let set: Vec<String> = ["sh", "-c", "exec \"$@\"", "sh"]
+                .map(str::to_owned)
+                .into_iter()
+                .chain(set)
+                .collect();
+            run(directory.path(), &set);
+            assert_eq!(run(directory.path(), &get), second, "{}", entry.name);
+            known.push(&entry.name);
+        }
+        assert_eq!(known.len(), values.len(), "{known:?}");
+    }
 }

@@ -1,5 +1,7 @@
 //! Facts of the kernel that runs: readable, and changed only by booting another way.
 
+use std::io;
+
 use knobstat_data::Level;
 use knobstat_sys::machine::unpack;
 
@@ -29,8 +31,8 @@ pub fn read(files: &dyn Files, fact: &Fact) -> Result<Level, Unavailable> {
                 .ok_or_else(|| untold("its CONFIG_HZ"))
         }
         Fact::File { path, .. } => {
-            let value = text(files, path)
-                .ok_or_else(|| Unavailable::without_remedy(format!("this kernel has no {path}")))?;
+            let bytes = files.read(path).map_err(|error| unread(path, &error))?;
+            let value = String::from_utf8_lossy(&bytes).trim().to_owned();
             Ok(Level::text(match value.as_str() {
                 "" | "(null)" => NOTHING.to_owned(),
                 _ => value,
@@ -184,6 +186,18 @@ fn config(files: &dyn Files) -> Result<String, Unavailable> {
     match config {
         Some(config) => Ok(String::from_utf8_lossy(&config).into_owned()),
         None => Err(untold("its configuration")),
+    }
+}
+
+fn unread(path: &str, error: &io::Error) -> Unavailable {
+    match error.kind() {
+        io::ErrorKind::NotFound => {
+            Unavailable::without_remedy(format!("this kernel has no {path}"))
+        }
+        io::ErrorKind::PermissionDenied => {
+            Unavailable::new(format!("only root may read {path}"), "use sudo")
+        }
+        _ => Unavailable::without_remedy(format!("{path} cannot be read: {error}")),
     }
 }
 

@@ -117,6 +117,7 @@ pub fn plan(
     }
     if let Some(choices) = choices(files, &found)
         && !choices.iter().any(|choice| choice == word)
+        && !place.numbers.is_some_and(|numbers| numbers.contain(word))
     {
         return Err(Unavailable {
             reason: format!(

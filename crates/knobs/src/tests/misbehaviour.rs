@@ -47,6 +47,36 @@ fn a_guest_without_frequencies_is_told_from_a_kernel_without() {
 }
 
 #[test]
+fn a_preference_may_be_a_number_where_the_words_are_listed() {
+    let machine = fake(&intel_laptop());
+    for level in ["power", "0", "77", "255"] {
+        assert!(is_available(&machine, "epp", level), "{level}");
+    }
+    for level in ["256", "-1", "07", "fast"] {
+        let (reason, _) = unavailable(&machine, "epp", level);
+        assert!(reason.contains("does not offer"), "{level}: {reason}");
+    }
+    let mut journal = journal();
+    turn(&machine, &mut journal, &[("epp", "77")]).unwrap();
+    restore(&machine, &mut journal, Options::default()).unwrap();
+    assert_eq!(machine.tree(), fake(&intel_laptop()).tree());
+}
+
+#[test]
+fn boost_has_an_older_name_of_its_own() {
+    let machine = FakeMachine::new(&[
+        ("/sys/devices/system/cpu/cpufreq/policy0/cpb", "1\n"),
+        ("/sys/devices/system/cpu/cpufreq/policy1/cpb", "1\n"),
+    ]);
+    let mut journal = journal();
+    turn(&machine, &mut journal, &[("turbo", "off")]).unwrap();
+    let value = || machine.value("/sys/devices/system/cpu/cpufreq/policy1/cpb");
+    assert_eq!(value(), "0");
+    restore(&machine, &mut journal, Options::default()).unwrap();
+    assert_eq!(value(), "1");
+}
+
+#[test]
 fn one_thread_a_core_is_a_reason_of_its_own() {
     let (reason, _) = unavailable(&fake(&amd_server()), "smt", "off");
     assert!(reason.contains("one thread in each core"), "{reason}");
