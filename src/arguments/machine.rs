@@ -8,7 +8,8 @@ use clap::Args;
   knobstat knobs
   knobstat knobs clocksource")]
 pub struct Knobs {
-    /// Only this knob, with its documentation.
+    /// Only this knob, with its documentation: one of the list, or sysctl:NAME, sysfs:PATH, irq:N,
+    /// cmdline:NAME.
     pub name: Option<String>,
     /// Print as JSON.
     #[arg(long)]

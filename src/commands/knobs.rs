@@ -12,13 +12,12 @@ use crate::trouble::Trouble;
 
 /// Prints all knobs, or one with its documentation.
 pub fn run(arguments: &Knobs, root: &Root) -> Result<(), Trouble> {
-    let states = knobstat_knobs::states(root);
-    let chosen: Vec<&KnobState> = match &arguments.name {
-        None => states.iter().collect(),
-        Some(name) => vec![find(&states, name)?],
+    let chosen = match &arguments.name {
+        None => knobstat_knobs::states(root),
+        Some(name) => vec![find(root, name)?],
     };
     if arguments.json {
-        let list: Vec<Value> = chosen.iter().map(|state| as_json(state)).collect();
+        let list: Vec<Value> = chosen.iter().map(as_json).collect();
         return output::result(&format!("{:#}", Value::Array(list)));
     }
     let mut text = table(&chosen);
@@ -37,23 +36,24 @@ pub fn run(arguments: &Knobs, root: &Root) -> Result<(), Trouble> {
     output::result(&text)
 }
 
-fn find<'s>(states: &'s [KnobState], name: &str) -> Result<&'s KnobState, Trouble> {
-    states
-        .iter()
-        .find(|state| state.name == name)
-        .ok_or_else(|| {
-            let names = states.iter().map(|state| state.name.as_str());
-            let remedy = match nearest(name, names) {
-                Some(nearest) => format!("Did you mean {nearest}?"),
-                None => "`knobstat knobs` lists them.".to_owned(),
-            };
-            Trouble::request(format!("there is no knob \"{name}\""), remedy)
-        })
+/// One of the catalogue, or one whose name says where it is.
+fn find(root: &Root, name: &str) -> Result<KnobState, Trouble> {
+    knobstat_knobs::state_of(root, name).ok_or_else(|| {
+        let states = knobstat_knobs::states(root);
+        let names = states.iter().map(|state| state.name.as_str());
+        let remedy = match nearest(name, names) {
+            Some(nearest) => format!("Did you mean {nearest}?"),
+            None => "`knobstat knobs` lists them; sysctl:NAME, sysfs:PATH, irq:N and \
+                     cmdline:NAME are knobs as well."
+                .to_owned(),
+        };
+        Trouble::request(format!("there is no knob \"{name}\""), remedy)
+    })
 }
 
 /// The knobs as a table, a level that cannot be had in brackets, and below it why knobs cannot be
 /// turned: one cause with all that it holds for.
-fn table(states: &[&KnobState]) -> String {
+fn table(states: &[KnobState]) -> String {
     let mut rows = vec![["knob", "value", "levels"].map(str::to_owned)];
     let mut causes: Vec<(String, Vec<&str>)> = Vec::new();
     for state in states {

@@ -44,10 +44,31 @@ fn knobs_lists_every_knob_with_its_value_levels_and_why_not() {
 }
 
 #[test]
+fn a_knob_whose_name_says_where_it_is_is_shown_as_well() {
+    let (place, machine) = (Place::new(), Machine::desktop());
+    for (name, shown) in [
+        ("sysctl:vm.swappiness", "60"),
+        ("sysfs:/sys/devices/system/cpu/intel_pstate/no_turbo", "0"),
+        ("cmdline:no_such_word", "absent"),
+        (
+            "irq:4000",
+            "/proc/irq/4000/smp_affinity does not exist here",
+        ),
+    ] {
+        let one = output(place.knobstat_on(&machine).args(["knobs", name]))
+            .must_exit(0)
+            .stdout();
+        assert!(one.contains(shown) && one.contains(name), "{one}");
+    }
+}
+
+#[test]
 fn an_unknown_knob_is_named_with_the_nearest() {
     let place = Place::new();
     let ended = output(place.knobstat().args(["knobs", "clocksorce"])).must_exit(2);
     assert!(ended.stderr().contains("clocksource"), "{}", ended.stderr());
+    let ended = output(place.knobstat().args(["knobs", "sysctl:../etc"])).must_exit(2);
+    assert!(ended.stderr().contains("sysctl:NAME"), "{}", ended.stderr());
 }
 
 #[test]

@@ -57,16 +57,12 @@ pub fn markdown() -> String {
 
 /// What is to be known of one knob of the system beneath a root.
 pub fn documentation(root: &Root, name: &str) -> Option<String> {
-    System::of(root).catalogue().entry(name).map(of_entry)
+    System::of(root).entry(name).map(|entry| of_entry(&entry))
 }
 
 fn of_entry(entry: &Entry) -> String {
-    let mut text = format!(
-        "## {}\n\n{}. {}\n\n",
-        entry.name,
-        entry.summary,
-        entry.documentation.trim()
-    );
+    let about = format!("{}. {}", entry.summary, entry.documentation.trim());
+    let mut text = format!("## {}\n\n{}\n\n", entry.name, about.trim_end());
     let scope = match entry.scope {
         Scope::Runtime => "runtime",
         Scope::Process => "process",

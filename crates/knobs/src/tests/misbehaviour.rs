@@ -77,6 +77,56 @@ fn boost_has_an_older_name_of_its_own() {
 }
 
 #[test]
+fn what_goes_with_a_governor_comes_back_with_it() {
+    let policy = "/sys/devices/system/cpu/cpufreq/policy0";
+    let governors = "/sys/devices/system/cpu/cpufreq";
+    for (governor, kept, value) in [
+        (
+            "ondemand",
+            format!("{governors}/ondemand/up_threshold"),
+            "63",
+        ),
+        (
+            "schedutil",
+            format!("{policy}/schedutil/rate_limit_us"),
+            "77",
+        ),
+        ("userspace", format!("{policy}/scaling_setspeed"), "1800000"),
+    ] {
+        let machine = FakeMachine::new(&[
+            (
+                &format!("{policy}/scaling_governor"),
+                &format!("{governor}\n"),
+            ),
+            (
+                &format!("{policy}/scaling_available_governors"),
+                "performance ondemand schedutil userspace\n",
+            ),
+            (&kept, &format!("{value}\n")),
+        ]);
+        let before = machine.tree();
+        let path = kept.clone();
+        machine.react(move |tree, changed, now| {
+            if !changed.ends_with("/scaling_governor") {
+                return;
+            }
+            if now == governor {
+                tree.insert(path.clone(), b"1\n".to_vec());
+            } else {
+                tree.remove(&path);
+            }
+        });
+        let mut journal = journal();
+        turn(&machine, &mut journal, &[("governor", "performance")]).unwrap();
+        assert!(!machine.tree().contains_key(&kept));
+        let restoration = restore(&machine, &mut journal, Options::default()).unwrap();
+        assert_eq!(restoration.failed, []);
+        assert_eq!(restoration.left_alone, Vec::<String>::new());
+        assert_eq!(machine.tree(), before, "{governor}");
+    }
+}
+
+#[test]
 fn one_thread_a_core_is_a_reason_of_its_own() {
     let (reason, _) = unavailable(&fake(&amd_server()), "smt", "off");
     assert!(reason.contains("one thread in each core"), "{reason}");
