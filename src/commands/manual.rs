@@ -1,6 +1,8 @@
-//! `knobstat manual`: the manual, made from the same words as the help.
+//! `knobstat manual`: the manual, made from the same words as the help, and that of the knobs from
+//! their catalogue.
 
 use clap::CommandFactory;
+use clap_mangen::roff::{Roff, bold, roman};
 
 use crate::arguments::{Arguments, Manual};
 use crate::output;
@@ -32,5 +34,29 @@ pub fn run(arguments: &Manual) -> Result<(), Trouble> {
         .title(title)
         .render(&mut roff)
         .map_err(|error| Trouble::disk(format!("the manual could not be made ({error})"), ""))?;
-    output::result(&String::from_utf8_lossy(&roff))
+    let mut text = String::from_utf8_lossy(&roff).into_owned();
+    if arguments.command.as_deref() == Some("knobs") {
+        text.push_str(&of_the_knobs());
+    }
+    output::result(&text)
+}
+
+/// Every knob, a section for each system.
+fn of_the_knobs() -> String {
+    let mut page = Roff::new();
+    let mut system = "";
+    for about in knobstat_knobs::abouts() {
+        if about.system != system {
+            system = about.system;
+            page.control(
+                "SH",
+                [format!("KNOBS OF {}", system.to_uppercase()).as_str()],
+            );
+        }
+        let text = about.documentation.replace('\n', " ");
+        page.control("TP", []);
+        page.text([bold(about.name)]);
+        page.text([roman(format!("{}. {text}", about.summary))]);
+    }
+    page.to_roff()
 }

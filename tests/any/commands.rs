@@ -67,7 +67,7 @@ fn an_unknown_knob_is_named_with_the_nearest() {
     let place = Place::new();
     let ended = output(place.knobstat().args(["knobs", "clocksorce"])).must_exit(2);
     assert!(ended.stderr().contains("clocksource"), "{}", ended.stderr());
-    let ended = output(place.knobstat().args(["knobs", "sysctl:../etc"])).must_exit(2);
+    let ended = output(place.knobstat().args(["knobs", "sysfs:../etc"])).must_exit(2);
     assert!(ended.stderr().contains("sysctl:NAME"), "{}", ended.stderr());
 }
 
@@ -113,6 +113,24 @@ fn an_experiment_that_does_not_exist_is_said_so() {
             .json(),
         serde_json::json!([])
     );
+}
+
+#[test]
+fn the_manual_of_the_knobs_names_every_knob() {
+    let (place, machine) = (Place::new(), Machine::desktop());
+    let manual = output(place.knobstat().args(["manual", "knobs"]))
+        .must_exit(0)
+        .stdout();
+    let knobs = output(place.knobstat_on(&machine).args(["knobs", "--json"]))
+        .must_exit(0)
+        .json();
+    let knobs = knobs.as_array().expect("knobs");
+    assert!(knobs.len() > 70, "{}", knobs.len());
+    for knob in knobs {
+        let name = knob["name"].as_str().unwrap().replace('-', "\\-");
+        assert!(manual.contains(&format!("\\fB{name}\\fR")), "{name}");
+    }
+    assert!(manual.contains("KNOBS OF FREEBSD"), "{manual}");
 }
 
 #[test]

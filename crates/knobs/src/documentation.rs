@@ -60,6 +60,34 @@ pub fn documentation(root: &Root, name: &str) -> Option<String> {
     System::of(root).entry(name).map(|entry| of_entry(&entry))
 }
 
+/// What a knob is, in a few words.
+#[derive(Clone, Copy, Debug)]
+pub struct About {
+    /// The system that has it.
+    pub system: &'static str,
+    /// Its name.
+    pub name: &'static str,
+    /// One line on what it is.
+    pub summary: &'static str,
+    /// What a person should know before varying it.
+    pub documentation: &'static str,
+}
+
+/// Every knob of the catalogue, those of a system together.
+pub fn abouts() -> Vec<About> {
+    let of = |system, catalogue: &'static Catalogue| {
+        catalogue.entries().iter().map(move |entry| About {
+            system,
+            name: &entry.name,
+            summary: &entry.summary,
+            documentation: entry.documentation.trim(),
+        })
+    };
+    of("Linux", Catalogue::linux())
+        .chain(of("FreeBSD", Catalogue::freebsd()))
+        .collect()
+}
+
 fn of_entry(entry: &Entry) -> String {
     let about = format!("{}. {}", entry.summary, entry.documentation.trim());
     let mut text = format!("## {}\n\n{}\n\n", entry.name, about.trim_end());

@@ -45,7 +45,7 @@ pub use apply::ApplyError;
 pub use availability::Unavailable;
 pub use boot_change::{BootChange, boot_change};
 pub use catalogue::EffectCheck;
-pub use documentation::{documentation, markdown};
+pub use documentation::{About, abouts, documentation, markdown};
 pub use journal::JournalError;
 pub use knob::Refused;
 pub use leftovers::{BeginError, heard, plan_put_back, put_back};
