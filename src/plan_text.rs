@@ -142,7 +142,8 @@ fn reachable(record: &Record) -> String {
     let replicates = record.plan.replicates;
     let alpha = 1.0 - analysis.confidence.0;
     let mut text = format!(
-        "\n{comparisons} comparisons with the baseline at {} % confidence",
+        "\n{} with the baseline at {} % confidence",
+        counted(comparisons),
         round(analysis.confidence.percent())
     );
     let smallest = smallest_reachable_n(alpha, comparisons).map_or(2, |smallest| smallest.paired_t);
@@ -196,8 +197,12 @@ fn stops(record: &Record, stop: Stop) -> String {
         ),
     };
     let mut text = format!(
-        "\nEnds when each of {comparisons} comparisons with the baseline {condition}, at {} % \
+        "\nEnds when {} with the baseline {condition}, at {} % \
          confidence over all looks; after {} blocks at the earliest and {} at the latest.\n",
+        match comparisons {
+            1 => "the one comparison".to_owned(),
+            many => format!("each of {many} comparisons"),
+        },
         round(analysis.confidence.percent()),
         stop.min_replicates,
         stop.max_replicates
@@ -214,6 +219,13 @@ fn stops(record: &Record, stop: Stop) -> String {
         );
     }
     text
+}
+
+fn counted(comparisons: usize) -> String {
+    match comparisons {
+        1 => "1 comparison".to_owned(),
+        many => format!("{many} comparisons"),
+    }
 }
 
 /// A number to two decimals, without zeros at its end.

@@ -37,7 +37,7 @@ pub fn read(
                         .to_owned()
                 } else {
                     suggest::nearest(entry.name, names.knobs()).map_or_else(
-                        || "name a knob (`knobstat knobs` lists them), or sysfs:PATH, sysctl:NAME, cmdline:PARAMETER".to_owned(),
+                        || "name a knob (`knobstat knobs` lists them), or sysfs:PATH, sysctl:NAME, irq:N, cmdline:PARAMETER".to_owned(),
                         |near| format!("did you mean `{near}`?"),
                     )
                 };

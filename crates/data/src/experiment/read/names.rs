@@ -105,7 +105,7 @@ impl<'a> Names<'a> {
                     _ => String::new(),
                 };
                 format!(
-                    "name a knob (`knobstat knobs` lists them), a parameter of the workload{command} or sysfs:PATH, sysctl:NAME, cmdline:PARAMETER"
+                    "name a knob (`knobstat knobs` lists them), a parameter of the workload{command} or sysfs:PATH, sysctl:NAME, irq:N, cmdline:PARAMETER"
                 )
             }
         }

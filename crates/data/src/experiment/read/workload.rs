@@ -141,6 +141,10 @@ impl ReadWorkload<'_> {
         let (subject, kind, shell) = (entry.subject(), parameter.kind, self.shell);
         let value = read_value(reader, &subject, kind, entry.value, &entry.span, shell);
         let Some(value) = value else {
+            // What it names is named all the same: one fault is enough.
+            if self.workload.templates.contains(&name) {
+                self.gather_from_texts(reader, entry);
+            }
             return;
         };
         if self.workload.templates.contains(&name) {
@@ -175,18 +179,22 @@ impl ReadWorkload<'_> {
             .iter()
             .any(|name| name == parameter.name);
         if let (Some(factor), true) = (factor, is_template) {
-            self.gather_placeholders_of_levels(reader, factor);
+            // What is wrong with the levels is recorded where the factors are read.
+            self.gather_from_texts(reader, factor);
         }
     }
 
-    /// The placeholders in the levels of a factor that is a template. What is wrong with the
-    /// levels is recorded where the factors are read.
-    fn gather_placeholders_of_levels(&mut self, reader: &mut Reader<'_>, factor: &Entry<'_>) {
-        let levels = factor.value.as_array().map(|list| list.iter());
-        for level in levels.into_iter().flatten() {
-            let names = level.get_ref().as_str().map(templates::names);
-            for name in names.and_then(Result::ok).into_iter().flatten() {
-                let place = reader.locate(&level.span(), &format!("{{{name}}}"));
+    /// The placeholders in a text or in a list of texts, whatever is wrong with them otherwise.
+    fn gather_from_texts(&mut self, reader: &mut Reader<'_>, entry: &Entry<'_>) {
+        let one = entry.value.as_str().map(|text| (text, entry.span.clone()));
+        let list = entry.value.as_array().map(|list| list.iter());
+        let many = list
+            .into_iter()
+            .flatten()
+            .filter_map(|item| Some((item.get_ref().as_str()?, item.span())));
+        for (text, span) in one.into_iter().chain(many) {
+            for name in templates::names(text).unwrap_or_default() {
+                let place = reader.locate(&span, &format!("{{{name}}}"));
                 self.placeholders.push((name, place));
             }
         }

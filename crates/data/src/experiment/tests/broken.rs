@@ -37,6 +37,7 @@ broken! {
     wrong_tables
     values
     commands
+    operator
     placeholders
     metrics
     factors
