@@ -132,7 +132,34 @@ fn a_machine_on_which_nothing_is_left_to_run_is_refused_with_every_reason() {
 }
 
 #[test]
-fn a_store_that_is_newer_or_none_at_all_is_refused() {
+fn a_store_of_a_newer_version_is_refused_and_left_as_it_is() {
+    let (place, machine) = (Place::new(), Machine::desktop());
+    let text = experiment("word = [1, 2]", "echo {word}");
+    run(&place, &machine, &text).must_exit(0);
+    // Where SQLite keeps the version that a program gives its file (the user version).
+    let path = place.path().join("store.sqlite");
+    let mut bytes = std::fs::read(&path).unwrap();
+    bytes[60..64].copy_from_slice(&9999_u32.to_be_bytes());
+    std::fs::write(&path, &bytes).unwrap();
+    for command in [&["list"][..], &["run", "bad.toml"]] {
+        let ended = output(
+            place
+                .knobstat_on(&machine)
+                .current_dir(place.path())
+                .args(command),
+        )
+        .must_exit(4);
+        let said = ended.stderr();
+        assert!(
+            said.contains("9999") && said.contains("newer knobstat"),
+            "{said}"
+        );
+        assert!(std::fs::read(&path).unwrap() == bytes, "it was changed");
+    }
+}
+
+#[test]
+fn a_file_that_is_no_store_is_refused() {
     let (place, machine) = (Place::new(), Machine::desktop());
     std::fs::write(
         place.path().join("store.sqlite"),
