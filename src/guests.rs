@@ -32,7 +32,7 @@ pub fn target(
         programs: programs(experiment)?,
         fixed: fixed(experiment),
         at_boot: at_boot(experiment),
-        first: first(experiment),
+        wanted: wanted(experiment),
         ..parts()?
     };
     VmTarget::new(machine.clone(), parts, watch).map_err(|error| in_two(&error.to_string()))
@@ -71,7 +71,7 @@ fn parts() -> Result<Parts, Trouble> {
         programs: Vec::new(),
         fixed: Vec::new(),
         at_boot: Vec::new(),
-        first: Vec::new(),
+        wanted: Vec::new(),
     })
 }
 
@@ -105,7 +105,7 @@ pub fn on_paper(
 }
 
 /// A sentence that has its remedy after a semicolon.
-fn in_two(sentence: &str) -> Trouble {
+pub fn in_two(sentence: &str) -> Trouble {
     match sentence.split_once("; ") {
         Some((cause, remedy)) => Trouble::request(cause, format!("Remedy: {remedy}.")),
         None => Trouble::request(sentence, ""),
@@ -153,19 +153,32 @@ fn fixed(experiment: &Experiment) -> Vec<Setting> {
 
 /// The knobs that are decided at boot.
 fn at_boot(experiment: &Experiment) -> Vec<String> {
-    let settings = fixed(experiment).into_iter().chain(first(experiment));
-    settings.map(|setting| setting.factor).collect()
+    let settings = fixed(experiment).into_iter().map(|setting| setting.factor);
+    settings.chain(varied(experiment).cloned()).collect()
 }
 
-/// The first level of each factor that is decided at boot.
-fn first(experiment: &Experiment) -> Vec<Setting> {
-    experiment
-        .factors
-        .iter()
+/// The factors that are decided at boot.
+fn varied(experiment: &Experiment) -> impl Iterator<Item = &String> {
+    let factors = experiment.factors.iter();
+    factors
         .filter(|factor| matches!(factor.kind, FactorKind::Knob(scope) if scope.needs_boot()))
-        .filter_map(|factor| {
-            let level = factor.levels.first()?;
-            Some(Setting::new(&factor.name, level.clone()))
-        })
-        .collect()
+        .map(|factor| &factor.name)
+}
+
+/// The boots that the file's treatments want, each once.
+fn wanted(experiment: &Experiment) -> Vec<Vec<Setting>> {
+    let mut boots: Vec<Vec<Setting>> = Vec::new();
+    for treatment in full_factorial(&experiment.factors) {
+        let mut excluded = experiment.design.exclude.iter();
+        if excluded.any(|partial| treatment.agrees_with(partial)) {
+            continue;
+        }
+        let boot: Vec<Setting> = varied(experiment)
+            .filter_map(|name| Some(Setting::new(name, treatment.level(name)?.clone())))
+            .collect();
+        if !boots.contains(&boot) {
+            boots.push(boot);
+        }
+    }
+    boots
 }

@@ -32,10 +32,17 @@ pub fn main() -> ! {
     for trouble in surroundings::make() {
         eprintln!("knobstat: {trouble}");
     }
+    let loaded = surroundings::load_modules();
     let line = fs::read_to_string("/proc/cmdline").unwrap_or_default();
     let done = match wanted(&line) {
-        "agent" => agent::serve(),
-        "shell" => shell::open(),
+        // What is measured without a module that was asked for is not what was asked for.
+        "agent" => loaded.and_then(|()| agent::serve()),
+        "shell" => {
+            if let Err(trouble) = loaded {
+                eprintln!("knobstat: {trouble}");
+            }
+            shell::open()
+        }
         other => Err(format!(
             "the guest is asked for \"{other}\", which it cannot do"
         )),

@@ -1,5 +1,5 @@
-//! What every program expects to find: the kernel's file systems, the loopback interface, the
-//! modules that the guest was given, a search path.
+//! What every program expects to find: the kernel's file systems, the loopback interface, clock
+//! sources that stay; and the modules that the guest was given.
 
 use std::fs;
 use std::path::Path;
@@ -51,9 +51,31 @@ pub fn make() -> Vec<String> {
             "the loopback interface cannot be brought up ({error})"
         ));
     }
-    troubles.extend(load_modules());
     wait_for_clock_sources();
     troubles
+}
+
+/// Loads the modules that the guest was given.
+///
+/// # Errors
+/// Says which of them cannot be loaded, and why.
+pub fn load_modules() -> Result<(), String> {
+    let Ok(entries) = fs::read_dir(MODULES) else {
+        return Ok(());
+    };
+    let mut paths: Vec<_> = entries.flatten().map(|entry| entry.path()).collect();
+    paths.sort();
+    paths.iter().try_for_each(|path| {
+        kernel_module::load(path)
+            .map_err(|error| format!("the module {} cannot be loaded ({error})", name_of(path)))
+    })
+}
+
+/// The name of a module's file, without the number that orders it.
+fn name_of(path: &Path) -> String {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let (_, name) = name.split_once('-').unwrap_or(("", &name));
+    name.to_owned()
 }
 
 fn is_empty(directory: &str) -> bool {
@@ -74,19 +96,4 @@ fn wait_for_clock_sources() {
         }
         thread::sleep(A_MOMENT);
     }
-}
-
-fn load_modules() -> Vec<String> {
-    let Ok(entries) = fs::read_dir(MODULES) else {
-        return Vec::new();
-    };
-    let mut paths: Vec<_> = entries.flatten().map(|entry| entry.path()).collect();
-    paths.sort();
-    paths
-        .iter()
-        .filter_map(|path| {
-            let error = kernel_module::load(path).err()?;
-            Some(format!("{} cannot be loaded ({error})", path.display()))
-        })
-        .collect()
 }

@@ -1,6 +1,7 @@
 //! Experiments in guests where there can be no guest: what is said then.
 
 use std::os::unix::fs::symlink;
+use std::path::Path;
 
 use crate::support::program::{Place, output};
 
@@ -52,18 +53,67 @@ fn a_plan_needs_neither_qemu_nor_a_kernel() {
     }
 }
 
-#[test]
-fn a_plan_leaves_out_boots_for_which_there_is_no_kernel() {
-    let place = Place::new();
-    // An image is only looked at when it is booted.
-    std::fs::write(place.path().join("bzImage-hz250"), "").unwrap();
-    std::fs::write(place.path().join("config-hz250"), "CONFIG_HZ=250\n").unwrap();
+/// The plan of an experiment where the cache has kernels of these tick rates.
+fn plan_with(place: &Place, rates: &[u32], experiment: &Path) -> String {
+    for hz in rates {
+        // An image is only looked at when it is booted.
+        place.file(&format!("bzImage-hz{hz}"), "");
+        place.file(&format!("config-hz{hz}"), &format!("CONFIG_HZ={hz}\n"));
+    }
     let mut command = place.knobstat();
     command
         .env("KNOBSTAT_KERNEL_CACHE", place.path())
         .env("XDG_CACHE_HOME", place.path())
-        .args(["run", "--check", EXAMPLE]);
-    let plan = output(&mut command).must_exit(0).stdout();
+        .args(["run", "--check"])
+        .arg(experiment);
+    output(&mut command).must_exit(0).stdout()
+}
+
+fn experiment(factors: &str, target: &str) -> String {
+    format!(
+        "name = \"boots\"\n[workload]\nkind = \"clock\"\n[factors]\n{factors}\n\
+         [target]\nkind = \"vm\"\nkernel = \"hz250\"\n{target}\n"
+    )
+}
+
+#[test]
+fn a_plan_leaves_out_what_no_kernel_is_together() {
+    let place = Place::new();
+    let file = place.file(
+        "both.toml",
+        &experiment("hz = [250, 1000]\nkernel = [\"base\", \"hz1000\"]", ""),
+    );
+    let plan = plan_with(&place, &[250, 1000], &file);
+    for part in [
+        "2 of 4 treatments",
+        "hz=250 kernel=hz1000  left out: the kernel hz1000 was not built for 250",
+        "hz=1000 kernel=base  left out: the kernel hz250 was not built for 1000",
+        "Boots by hz and kernel: 2 in each block",
+    ] {
+        assert!(plan.contains(part), "{part}\n{plan}");
+    }
+}
+
+#[test]
+fn a_plan_leaves_out_kernels_without_a_module_that_is_asked_for() {
+    let place = Place::new();
+    let modules = place.path().join("modules-hz250");
+    std::fs::create_dir(&modules).unwrap();
+    std::fs::write(modules.join("acpi-cpufreq.ko"), "").unwrap();
+    let file = place.file(
+        "modules.toml",
+        &experiment("hz = [250, 1000]", "modules = [\"acpi-cpufreq\"]"),
+    );
+    let plan = plan_with(&place, &[250, 1000], &file);
+    assert!(plan.contains("1 of 2 treatments"), "{plan}");
+    let reason = "hz=1000: the kernel \"hz1000\" has no module \"acpi-cpufreq\"";
+    assert!(plan.contains(reason), "{plan}");
+}
+
+#[test]
+fn a_plan_leaves_out_boots_for_which_there_is_no_kernel() {
+    let place = Place::new();
+    let plan = plan_with(&place, &[250], Path::new(EXAMPLE));
     assert!(plan.contains("16 of 32 treatments"), "{plan}");
     assert!(
         plan.contains("hz=1000: there is no kernel with 1000 ticks"),

@@ -21,6 +21,14 @@ pub const TESTS: &[Test] = &[
         "a_guest_that_turns_itself_off_has_said_why",
         a_guest_that_turns_itself_off,
     ),
+    (
+        "a_boot_without_a_module_that_was_asked_for_has_failed",
+        a_boot_without_a_module,
+    ),
+    (
+        "a_first_level_that_cannot_be_had_is_left_out_as_any_other",
+        a_first_level_that_cannot_be_had,
+    ),
 ];
 
 /// Waits for its deadline, three times.
@@ -118,6 +126,33 @@ fn a_guest_that_turns_itself_off() {
         "{said}"
     );
     assert!(said.contains("which it cannot do"), "{said}");
+}
+
+fn a_boot_without_a_module() {
+    let place = Place::new();
+    place.file("broken.ko", "no module");
+    let text = experiment("nohz = [\"on\", \"off\"]", "modules = [\"broken.ko\"]\n");
+    let file = place.file("module.toml", &text);
+    let ended = output(place.knobstat().args(["run"]).arg(file));
+    let said = ended.stderr();
+    assert!(
+        said.contains("the module broken.ko cannot be loaded"),
+        "{said}"
+    );
+    ended.must_exit(1);
+}
+
+fn a_first_level_that_cannot_be_had() {
+    let place = Place::new();
+    let text = experiment("kernel = [\"none-such\", \"base\"]", "");
+    let file = place.file("first.toml", &text);
+    let report = output(place.knobstat().args(["run", "--json"]).arg(file))
+        .must_exit(0)
+        .json();
+    assert_eq!(report["omitted"][0]["level"], "none-such");
+    let treatments = report["treatments"].as_array().unwrap();
+    assert_eq!(treatments.len(), 1);
+    assert_eq!(treatments[0]["runs"]["ok"], 2);
 }
 
 /// A kernel that panics and stays where it is.

@@ -40,6 +40,13 @@ pub trait Target {
         Ok(Vec::new())
     }
 
+    /// Why it cannot be booted with these settings together, as far as that is known without
+    /// trying: in one sentence, with what would make it possible.
+    fn cannot_boot(&self, settings: &[Setting]) -> Option<String> {
+        let _ = settings;
+        None
+    }
+
     /// Whether it is booted anew for settings that need a boot. One that is not can take only the
     /// levels that it was booted with, and one session serves every boot of a plan.
     fn reboots(&self) -> bool {

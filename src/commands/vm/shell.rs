@@ -39,10 +39,10 @@ pub fn run(arguments: &VmShell) -> Result<(), Trouble> {
         time: GuestTime::Wall,
         ..VirtualMachine::default()
     };
-    let target = guests::for_a_look(&machine, &busybox)?;
+    let mut target = guests::for_a_look(&machine, &busybox)?;
     let (qemu, words) = target
         .at_the_console("knobstat.init=shell")
-        .map_err(|error| Trouble::request(error.reason, format!("Remedy: {}.", error.remedy)))?;
+        .map_err(|error| guests::in_two(&error.to_string()))?;
     let error = Command::new(&qemu).args(words).exec();
     Err(Trouble::new(
         Exit::Missing,

@@ -1,5 +1,8 @@
 //! Levels and values that are missing from the comparison.
 
+use knobstat_data::Record;
+use knobstat_data::words::Treatment;
+
 use super::Context;
 use crate::analysis::Caveat;
 use crate::observations::accepted;
@@ -25,6 +28,7 @@ pub(super) fn check(context: &Context) -> Vec<Caveat> {
             ),
         });
     }
+    caveats.extend(combinations(record));
     let baseline = &record.experiment.analysis.baseline;
     let stand_ins = context
         .comparisons
@@ -63,4 +67,45 @@ pub(super) fn check(context: &Context) -> Vec<Caveat> {
         });
     }
     caveats
+}
+
+/// Treatments that the machine cannot take, though it has each of their levels.
+fn combinations(record: &Record) -> Option<Caveat> {
+    let excluded = record.experiment.design.exclude.iter();
+    let of_the_file = |treatment: &Treatment| {
+        let mut partial = excluded.clone();
+        partial.any(|partial| treatment.agrees_with(partial))
+    };
+    let of_a_level = |treatment: &Treatment| {
+        let mut omitted = record.omitted.iter();
+        omitted.any(|omission| treatment.level(&omission.factor) == Some(&omission.level))
+    };
+    let mut struck: Vec<(&str, Vec<String>)> = Vec::new();
+    for planned in &record.plan.treatments {
+        let Some(reason) = &planned.omitted else {
+            continue;
+        };
+        if of_the_file(&planned.treatment) || of_a_level(&planned.treatment) {
+            continue;
+        }
+        let name = planned.treatment.to_string();
+        match struck.iter_mut().find(|(known, _)| known == reason) {
+            Some((_, names)) => names.push(name),
+            None => struck.push((reason, vec![name])),
+        }
+    }
+    if struck.is_empty() {
+        return None;
+    }
+    let sentences: Vec<String> = struck
+        .iter()
+        .map(|(reason, names)| format!("{} ({reason})", phrase::list(names, "and")))
+        .collect();
+    Some(Caveat {
+        kind: "omitted-combinations",
+        sentence: format!(
+            "Combinations of levels that could not be had on this machine were left out: {}.",
+            sentences.join("; ")
+        ),
+    })
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use knobstat_data::experiment::Unavailable;
 use knobstat_data::messages::{Availability, Describe, Description, SettingState};
-use knobstat_data::plan;
+use knobstat_data::plan::{self, Plan};
 use knobstat_data::record::Omission;
 use knobstat_data::words::{ExperimentId, RequestId, Treatment};
 use knobstat_data::{Experiment, Machine, Record};
@@ -96,7 +96,15 @@ pub fn prepare<'t>(
         (Some(id), Some(store)) => store.record(&id)?,
         _ => {
             let omitted = lacking.clone();
-            begin_record(&assignment, &description, &cells, request, omitted, world)?
+            let mut record = draw_record(&assignment, &description, request, world)?;
+            record.plan.strike(&omitted);
+            cells.strike(&mut record.plan, &description.lacking_cells);
+            strike_boots(&mut record.plan, experiment, target);
+            if record.plan.participating().next().is_none() {
+                return Err(EngineError::NothingLeft(omitted));
+            }
+            record.omitted = omitted;
+            record
         }
     };
     if is_known && !is_in_a_boot {
@@ -264,12 +272,11 @@ fn refuse_lost_levels(record: &Record, lacking: Vec<Omission>) -> Result<(), Eng
     }
 }
 
-fn begin_record(
+/// The record of an experiment that begins, with everything in its plan that its file wants.
+fn draw_record(
     assignment: &Assignment,
     description: &Description,
-    cells: &Cells,
     request: RequestId,
-    omitted: Vec<Omission>,
     world: &mut dyn World,
 ) -> Result<Record, EngineError> {
     let experiment = &assignment.experiment;
@@ -278,14 +285,9 @@ fn begin_record(
         Some(seed) => seed,
         None => draw_seed(world)?,
     };
-    let mut plan = plan::draw(experiment, &id, seed);
+    let plan = plan::draw(experiment, &id, seed);
     if plan.participating().next().is_none() {
         return Err(EngineError::AllExcluded);
-    }
-    plan.strike(&omitted);
-    cells.strike(&mut plan, &description.lacking_cells);
-    if plan.participating().next().is_none() {
-        return Err(EngineError::NothingLeft(omitted));
     }
     Ok(Record {
         id,
@@ -294,11 +296,27 @@ fn begin_record(
         source: assignment.source.clone(),
         machine: description.machine.clone(),
         plan,
-        omitted,
+        omitted: Vec::new(),
         started: world.now(),
         finished: None,
         attempts: Vec::new(),
     })
+}
+
+/// Strikes out each treatment whose levels no boot has together, though it may have each of them.
+fn strike_boots(plan: &mut Plan, experiment: &Experiment, target: &dyn Target) {
+    let mut known: BTreeMap<String, Option<String>> = BTreeMap::new();
+    for planned in &mut plan.treatments {
+        if planned.omitted.is_some() {
+            continue;
+        }
+        let settings = specify::of_the_boot(experiment, &planned.treatment);
+        let name = format!("{settings:?}");
+        let why_not = known
+            .entry(name)
+            .or_insert_with(|| target.cannot_boot(&settings));
+        planned.omitted.clone_from(why_not);
+    }
 }
 
 /// A seed that a file can hold: TOML's whole numbers are signed.

@@ -27,15 +27,21 @@ pub(super) fn run_spec(
 
 /// The settings of a treatment that can be turned now; the others are those of the boot.
 pub(super) fn turnable(experiment: &Experiment, treatment: &Treatment) -> Vec<Setting> {
-    experiment
-        .knob_settings(treatment)
-        .into_iter()
-        .filter(|setting| {
-            experiment
-                .scope(&setting.factor)
-                .is_none_or(|scope| !scope.needs_boot())
-        })
-        .collect()
+    let mut settings = experiment.knob_settings(treatment);
+    settings.retain(|setting| !is_of_the_boot(experiment, setting));
+    settings
+}
+
+/// The settings of a treatment that only a boot brings about.
+pub(super) fn of_the_boot(experiment: &Experiment, treatment: &Treatment) -> Vec<Setting> {
+    let mut settings = experiment.knob_settings(treatment);
+    settings.retain(|setting| is_of_the_boot(experiment, setting));
+    settings
+}
+
+fn is_of_the_boot(experiment: &Experiment, setting: &Setting) -> bool {
+    let scope = experiment.scope(&setting.factor);
+    scope.is_some_and(|scope| scope.needs_boot())
 }
 
 /// Every setting that an experiment can want: what is fixed, and each level of each knob.

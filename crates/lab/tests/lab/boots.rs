@@ -115,6 +115,39 @@ fn boots_are_drawn_anew_for_every_block_and_their_runs_stay_together() {
 }
 
 #[test]
+fn levels_that_no_boot_has_together_are_left_out_of_the_plan() {
+    let mut target = FakeTarget::default();
+    let mut experiment = two_boots(2);
+    let kernel = factor("kernel", &["a", "b"], Scope::Build);
+    experiment.factors.insert(1, kernel);
+    target.machine.borrow_mut().impossible_boots = vec!["hz=1000 kernel=a".to_owned()];
+    let (ended, onlooker) = start(&mut target, &experiment);
+    assert_eq!(ended.exit_code(), 0);
+    let plan = &ended.record.plan;
+    for planned in &plan.treatments {
+        let level = |name: &str| planned.treatment.level(name).unwrap().to_string();
+        let is_impossible = level("hz") == "1000" && level("kernel") == "a";
+        let reason = planned.omitted.as_deref();
+        let expected = is_impossible.then_some("no kernel has both; exclude that combination");
+        assert_eq!(reason, expected, "{}", planned.treatment);
+    }
+    // Three boots in each of two blocks.
+    assert_eq!(onlooker.boots.len(), 6);
+    assert!(!onlooker.boots.contains(&"hz=1000 kernel=a".to_owned()));
+    let caveats = knobstat_analysis::analyse(&ended.record).caveats;
+    let told = caveats
+        .iter()
+        .find(|caveat| caveat.kind == "omitted-combinations")
+        .unwrap();
+    for part in [
+        "hz=1000 kernel=a clocksource=tsc and hz=1000 kernel=a clocksource=hpet",
+        "(no kernel has both; exclude that combination)",
+    ] {
+        assert!(told.sentence.contains(part), "{}", told.sentence);
+    }
+}
+
+#[test]
 fn a_boot_that_hangs_once_is_tried_again_and_that_is_kept() {
     let mut target = FakeTarget::default();
     failing(&target, &[("hz=1000", 2)]);

@@ -41,6 +41,8 @@ pub struct FakeMachine {
     pub kernel: Option<String>,
     /// Boots that do not come up, by their settings, each once for every entry.
     pub failing_boots: Vec<String>,
+    /// Settings that no boot has together, by their names.
+    pub impossible_boots: Vec<String>,
     /// Called at every run, before it is executed.
     pub at_run: Option<Box<dyn FnMut(usize)>>,
     settings: BTreeMap<String, Level>,
@@ -110,6 +112,15 @@ impl Target for FakeTarget {
             *boot.borrow_mut() = Some(name.clone());
         }
         self.open(settings)
+    }
+
+    fn cannot_boot(&self, settings: &[Setting]) -> Option<String> {
+        let settings: Vec<String> = settings.iter().map(ToString::to_string).collect();
+        let machine = self.machine.borrow();
+        machine
+            .impossible_boots
+            .contains(&settings.join(" "))
+            .then(|| "no kernel has both; exclude that combination".to_owned())
     }
 
     fn end_boots(&mut self) -> Result<Vec<String>, TargetError> {

@@ -58,6 +58,8 @@ pub struct Boot {
     pub kernel: PathBuf,
     /// The words of its command line.
     pub append: String,
+    /// The files of the modules that are loaded, in order.
+    pub modules: Vec<PathBuf>,
 }
 
 /// Every boot that a machine can have.
@@ -67,6 +69,7 @@ pub struct Boots {
     directory: PathBuf,
     base: Kernel,
     append: String,
+    modules: Vec<String>,
 }
 
 impl Boots {
@@ -87,6 +90,7 @@ impl Boots {
                 modules: None,
             },
             append: machine.append.clone(),
+            modules: machine.modules.clone(),
             cache,
             directory,
         };
@@ -100,19 +104,22 @@ impl Boots {
     /// What is booted for these settings.
     ///
     /// # Errors
-    /// When there is no such kernel, or no word of the command line makes a level.
+    /// When there is no such kernel, it lacks a module, or no word of the command line makes a
+    /// level.
     pub fn of(&self, settings: &[Setting]) -> Result<Boot, BootsError> {
         let changes: Vec<BootChange> = settings
             .iter()
             .map(boot_change)
             .collect::<Result<_, Unavailable>>()?;
         let mut kernel = self.base.clone();
-        let mut is_asked_for = None;
+        let mut is_asked_for = false;
         for change in &changes {
-            if let BootChange::Kernel(name) = change {
-                kernel = self.kernel(name)?;
-                is_asked_for = Some(name);
+            match change {
+                BootChange::Kernel(name) => kernel = self.kernel(name)?,
+                BootChange::BaseKernel => kernel = self.base.clone(),
+                _ => continue,
             }
+            is_asked_for = true;
         }
         let mut words: Vec<&str> = self.append.split_whitespace().collect();
         let mut added: Vec<String> = Vec::new();
@@ -120,17 +127,18 @@ impl Boots {
             match change {
                 BootChange::Kernel(_) | BootChange::BaseKernel => {}
                 BootChange::TickRate(hz) if kernel.hz() == Some(*hz) => {}
-                BootChange::TickRate(hz) => {
-                    if let Some(name) = is_asked_for {
-                        return Err(BootsError {
-                            reason: format!(
-                                "the kernel {name} was not built for {hz} ticks a second"
-                            ),
-                            remedy: "exclude that combination, or vary one of the two".to_owned(),
-                        });
-                    }
-                    kernel = self.cache.with_hz(*hz)?;
+                // Where nobody knows its tick rate, the guest itself will say.
+                BootChange::TickRate(_) if is_asked_for && kernel.hz().is_none() => {}
+                BootChange::TickRate(hz) if is_asked_for => {
+                    return Err(BootsError {
+                        reason: format!(
+                            "the kernel {} was not built for {hz} ticks a second",
+                            kernel.name
+                        ),
+                        remedy: "exclude that combination, or vary one of the two".to_owned(),
+                    });
                 }
+                BootChange::TickRate(hz) => kernel = self.cache.with_hz(*hz)?,
                 BootChange::Word { name, value } => {
                     words.retain(|word| !is_named(word, name));
                     added.retain(|word| !is_named(word, name));
@@ -143,9 +151,13 @@ impl Boots {
             }
         }
         words.extend(added.iter().map(String::as_str));
+        let modules = self.modules.iter();
         Ok(Boot {
-            kernel: kernel.image,
             append: words.join(" "),
+            modules: modules
+                .map(|name| self.module(name, &kernel))
+                .collect::<Result<_, KernelError>>()?,
+            kernel: kernel.image,
         })
     }
 
@@ -165,16 +177,18 @@ impl Boots {
         }
     }
 
-    /// The file of a module: one that is named by its path, or one of the machine's kernel.
-    ///
-    /// # Errors
-    /// When the kernel has none of this name.
-    pub fn module(&self, name: &str) -> Result<PathBuf, KernelError> {
+    /// The file of a module: one that is named by its path, or one of the kernel.
+    fn module(&self, name: &str, kernel: &Kernel) -> Result<PathBuf, KernelError> {
         if name.contains('/') || name.ends_with(".ko") && self.directory.join(name).is_file() {
             Ok(self.directory.join(name))
         } else {
-            self.base.module(name)
+            kernel.module(name)
         }
+    }
+
+    /// Why no boot has these settings together.
+    pub fn cannot(&self, settings: &[Setting]) -> Option<String> {
+        Some(self.of(settings).err()?.to_string())
     }
 
     /// A setting as the guest reads it: a kernel is its release there.
@@ -322,7 +336,11 @@ mod tests {
             ),
             (
                 vec![Setting::new("kernel", "hz250"), Setting::new("hz", 1000)],
-                "was not built for 1000",
+                "the kernel hz250 was not built for 1000",
+            ),
+            (
+                vec![Setting::new("hz", 1000), Setting::new("kernel", "base")],
+                "the kernel hz250 was not built for 1000",
             ),
             (vec![Setting::new("kernel", "./none")], "is no kernel"),
         ] {
@@ -339,6 +357,55 @@ mod tests {
         assert_eq!(
             boots.availability(&Setting::new("hz", 1000)),
             Availability::Available
+        );
+    }
+
+    #[test]
+    fn a_kernel_whose_tick_rate_nobody_knows_is_left_to_say_it() {
+        let (directory, boots) = boots("");
+        std::fs::write(directory.path().join("bzImage"), image("6.1.1")).unwrap();
+        let settings = [Setting::new("kernel", "./bzImage"), Setting::new("hz", 300)];
+        let boot = boots.of(&settings).unwrap();
+        assert_eq!(boot.kernel, directory.path().join("./bzImage"));
+    }
+
+    #[test]
+    fn each_kernel_has_modules_of_its_own() {
+        let (directory, cache) = cache();
+        let with = ["hz1000", "other"];
+        std::fs::write(
+            Cache::image_in(directory.path(), "other"),
+            image("6.1.1-other"),
+        )
+        .unwrap();
+        for name in with {
+            let modules = Cache::modules_in(directory.path(), name).join("kernel");
+            std::fs::create_dir_all(&modules).unwrap();
+            std::fs::write(modules.join("acpi-cpufreq.ko"), name).unwrap();
+        }
+        std::fs::write(directory.path().join("own.ko"), "own").unwrap();
+        let machine = VirtualMachine {
+            kernel: Some("hz250".to_owned()),
+            modules: vec!["acpi_cpufreq".to_owned(), "own.ko".to_owned()],
+            ..VirtualMachine::default()
+        };
+        let boots = Boots::new(&machine, directory.path().to_owned(), cache).unwrap();
+        for (setting, name) in [
+            (Setting::new("hz", 1000), "hz1000"),
+            (Setting::new("kernel", "other"), "other"),
+        ] {
+            let modules = boots.of(&[setting]).unwrap().modules;
+            let read = |path: &PathBuf| std::fs::read_to_string(path).unwrap();
+            let contents: Vec<String> = modules.iter().map(read).collect();
+            assert_eq!(contents, [name, "own"]);
+        }
+        let lacking = boots.availability(&Setting::new("kernel", "base"));
+        let Availability::Unavailable { reason, .. } = lacking else {
+            panic!("the kernel hz250 has no modules");
+        };
+        assert!(
+            reason.contains("\"hz250\" has no module \"acpi_cpufreq\""),
+            "{reason}"
         );
     }
 

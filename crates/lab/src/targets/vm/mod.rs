@@ -8,6 +8,7 @@ mod boots;
 mod on_paper;
 mod session;
 
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::io::Write;
 use std::os::fd::{AsRawFd, OwnedFd};
@@ -22,7 +23,7 @@ use rustix::fs::{MemfdFlags, memfd_create};
 use super::Watch;
 use crate::acpi_tables;
 use crate::guest::{self, BootError, Guest, Initramfs, ModuleFile, PackError, Ports};
-use crate::kernels::{Cache, KernelError};
+use crate::kernels::Cache;
 use crate::target::{Opened, Target, TargetError};
 
 use boots::Boot;
@@ -49,8 +50,9 @@ pub struct Parts {
     pub fixed: Vec<Setting>,
     /// The names of the knobs of the experiment that are decided at boot.
     pub at_boot: Vec<String>,
-    /// The first level of each factor that needs a boot: the boot that tells what the machine is.
-    pub first: Vec<Setting>,
+    /// The levels of the factors that need a boot, for each boot that the experiment wants, in the
+    /// order of its treatments.
+    pub wanted: Vec<Vec<Setting>>,
 }
 
 /// A machine that QEMU boots anew for each boot.
@@ -61,8 +63,11 @@ pub struct VmTarget<W> {
     boots: Boots,
     fixed: Vec<Setting>,
     at_boot: Vec<String>,
+    /// The boot that tells what the machine is.
     first: Vec<Setting>,
-    initramfs: OwnedFd,
+    initramfs: Initramfs,
+    /// What was packed of it, by the modules that are loaded.
+    images: BTreeMap<Vec<PathBuf>, OwnedFd>,
     acpi_tables: Vec<Table>,
     watch: Rc<W>,
     /// How long the last boot took.
@@ -93,18 +98,17 @@ impl<W: Watch + 'static> VmTarget<W> {
     /// A machine that has not been booted yet. Packs what its guests are given.
     ///
     /// # Errors
-    /// When a kernel, a table, a module or a file cannot be had.
+    /// When a kernel, a table, a module or a file cannot be had, or none of the boots that are
+    /// wanted.
     pub fn new(machine: VirtualMachine, parts: Parts, watch: Rc<W>) -> Result<Self, VmError> {
         let boots = Boots::new(&machine, parts.directory.clone(), parts.cache)?;
+        let (first, boot) = first_of(&boots, &parts.fixed, &parts.wanted)?;
         let mut initramfs = Initramfs::of_program(&parts.program)?;
         for program in &parts.programs {
             initramfs.add_program(program)?;
         }
         for file in &machine.files {
             initramfs.add_file(&parts.directory.join(file))?;
-        }
-        for module in &machine.modules {
-            initramfs.add_module(&ModuleFile(boots.module(module)?))?;
         }
         let acpi_tables = machine
             .acpi_tables
@@ -115,19 +119,23 @@ impl<W: Watch + 'static> VmTarget<W> {
             })
             .collect::<std::io::Result<_>>()
             .map_err(BootError::from)?;
-        Ok(Self {
+        let mut target = Self {
             program: parts.program,
             qemu: parts.qemu,
             boots,
             fixed: parts.fixed,
             at_boot: parts.at_boot,
-            first: parts.first,
-            initramfs: initramfs.image().map_err(BootError::from)?,
+            first,
+            initramfs,
+            images: BTreeMap::new(),
             acpi_tables,
             machine,
             watch,
             took: None,
-        })
+        };
+        // A file that cannot be read is told of before anything is booted.
+        target.image(&boot.modules)?;
+        Ok(target)
     }
 
     /// QEMU, and its arguments for a guest whose console is at standard input and output and that
@@ -136,17 +144,18 @@ impl<W: Watch + 'static> VmTarget<W> {
     ///
     /// # Errors
     /// When the machine's own settings cannot be booted.
-    pub fn at_the_console(&self, words: &str) -> Result<(PathBuf, Vec<OsString>), BootsError> {
-        let mut machine = self.machine(self.boots.of(&self.fixed)?, Ports::Console);
+    pub fn at_the_console(&mut self, words: &str) -> Result<(PathBuf, Vec<OsString>), VmError> {
+        let boot = self.boots.of(&self.fixed)?;
+        let mut machine = self.machine(boot, Ports::Console)?;
         machine.append.push(' ');
         machine.append.push_str(words);
         Ok((self.qemu.clone(), machine.arguments()))
     }
 
-    fn machine(&self, boot: Boot, ports: Ports) -> guest::Machine {
-        guest::Machine {
+    fn machine(&mut self, boot: Boot, ports: Ports) -> Result<guest::Machine, VmError> {
+        Ok(guest::Machine {
+            initrd: Some(self.image(&boot.modules)?),
             kernel: boot.kernel,
-            initrd: Some(descriptor_path(&self.initramfs)),
             append: boot.append,
             cpus: self.machine.cpus,
             memory: self.machine.memory.0,
@@ -161,20 +170,33 @@ impl<W: Watch + 'static> VmTarget<W> {
             acpi_tables: self.acpi_tables.iter().map(Table::path).collect(),
             disks: Vec::new(),
             ports,
+        })
+    }
+
+    /// Where a child of this process finds the initramfs with these modules.
+    fn image(&mut self, modules: &[PathBuf]) -> Result<PathBuf, VmError> {
+        if let Some(image) = self.images.get(modules) {
+            return Ok(descriptor_path(image));
         }
+        let mut initramfs = self.initramfs.clone();
+        for module in modules {
+            initramfs.add_module(&ModuleFile(module.clone()))?;
+        }
+        let image = initramfs.image().map_err(BootError::from)?;
+        let path = descriptor_path(&image);
+        self.images.insert(modules.to_vec(), image);
+        Ok(path)
     }
 
     fn boot(&mut self, settings: &[Setting]) -> Result<VmSession<W>, TargetError> {
         let held = self.fixed.iter().filter(|held| !settings.contains(held));
         let settings: Vec<Setting> = held.chain(settings).cloned().collect();
+        let cannot = |error: VmError| TargetError::Boot(format!("it cannot be booted so: {error}"));
         let boot = self
             .boots
             .of(&settings)
-            .map_err(|error| TargetError::Unreachable {
-                cause: format!("the guest cannot be booted so: {error}"),
-                remedy: "leave that level out".to_owned(),
-            })?;
-        let machine = self.machine(boot, Ports::Frames);
+            .map_err(|error| cannot(error.into()))?;
+        let machine = self.machine(boot, Ports::Frames).map_err(cannot)?;
         let begun = Instant::now();
         let booted = Guest::boot(
             &self.program,
@@ -225,24 +247,52 @@ impl<W: Watch + 'static> Target for VmTarget<W> {
             let session = self.boot(boot)?;
             return Ok(Opened::Session(Box::new(session)));
         }
-        // What the machine can take is asked of a boot with the first level of each factor; where
-        // that one does not come up, of one without any.
+        // What the machine can take is asked of the first boot that is wanted; where that one does
+        // not come up, of one without any of the levels.
         let first = self.first.clone();
-        let tries = std::iter::repeat_n(first.as_slice(), TRIES_TO_DESCRIBE);
+        let mut tries = vec![first.as_slice(); TRIES_TO_DESCRIBE];
+        if self.boots.of(&self.fixed).is_ok() {
+            tries.push(&[]);
+        }
+        let mut why_not = String::new();
         for settings in tries {
             match self.boot(settings) {
-                Err(TargetError::Boot(_)) => {}
+                Err(TargetError::Boot(reason)) => why_not = reason,
                 result => {
                     return result.map(|session| Opened::Session(Box::new(session) as Box<_>));
                 }
             }
         }
-        let session = self.boot(&[])?;
-        Ok(Opened::Session(Box::new(session)))
+        Err(TargetError::Boot(format!(
+            "{why_not}; `knobstat vm shell` opens a guest for a look"
+        )))
     }
 
     fn boot_takes(&self) -> Option<Duration> {
         self.took
+    }
+
+    fn cannot_boot(&self, settings: &[Setting]) -> Option<String> {
+        self.boots.cannot(settings)
+    }
+}
+
+/// The first of the boots that are wanted that there is, and what is booted for it.
+fn first_of(
+    boots: &Boots,
+    fixed: &[Setting],
+    wanted: &[Vec<Setting>],
+) -> Result<(Vec<Setting>, Boot), BootsError> {
+    let mut why_not = None;
+    for settings in wanted {
+        match boots.of(&[fixed, settings].concat()) {
+            Ok(boot) => return Ok((settings.clone(), boot)),
+            Err(error) => why_not = why_not.or(Some(error)),
+        }
+    }
+    match why_not {
+        Some(error) => Err(error),
+        None => Ok((Vec::new(), boots.of(fixed)?)),
     }
 }
 
@@ -253,9 +303,6 @@ pub enum VmError {
     #[error(transparent)]
     Host(#[from] BootError),
     /// A kernel or a module.
-    #[error(transparent)]
-    Kernel(#[from] KernelError),
-    /// A kernel that a path names.
     #[error(transparent)]
     Boots(#[from] BootsError),
     /// A file of the host.

@@ -51,6 +51,10 @@ impl Target for VmOnPaper {
     fn open(&mut self, _boot: &[Setting]) -> Result<Opened, TargetError> {
         Ok(Opened::Session(Box::new(self.clone())))
     }
+
+    fn cannot_boot(&self, settings: &[Setting]) -> Option<String> {
+        self.boots.as_ref()?.cannot(settings)
+    }
 }
 
 impl Session for VmOnPaper {

@@ -22,6 +22,10 @@ use crate::targets::Watch;
 /// Emulated, a second of a guest takes no longer than this many of ours, on any host.
 const SLOWEST: u32 = 100;
 
+/// A step around runs is its author's, and nothing tells how long it may take: one that is not
+/// done after so long is taken for a guest that hangs.
+const LONGEST_STEP: Duration = Duration::from_secs(60 * 60 * 24);
+
 /// Longer than any wait.
 const FOR_EVER: Duration = Duration::from_secs(60 * 60 * 24 * 365);
 
@@ -230,8 +234,13 @@ impl<W: Watch> VmSession<W> {
         TargetError::Boot(format!("{what} ({how}){console}"))
     }
 
-    /// How long a run may take before the guest is taken for hung.
-    fn longest(&self, parameters: &Parameters) -> Option<Duration> {
+    /// How long the guest may take for a step around runs before it is taken for hung.
+    fn longest_step(&self) -> Duration {
+        LONGEST_STEP.saturating_add(self.asked.machine.boot_timeout)
+    }
+
+    /// How long it may take for a run, where the run itself says how long that is.
+    fn longest_run(&self, parameters: &Parameters) -> Option<Duration> {
         let told = ["duration", "timeout"]
             .iter()
             .find_map(|name| match parameters.get(*name) {
@@ -239,7 +248,11 @@ impl<W: Watch> VmSession<W> {
                 _ => None,
             })?;
         let waits = self.asked.machine.boot_timeout;
-        Some(told.saturating_mul(SLOWEST).saturating_add(waits))
+        let run = told.saturating_mul(SLOWEST).saturating_add(waits);
+        let steps = ["prepare", "cleanup"]
+            .iter()
+            .filter(|name| parameters.contains_key(**name));
+        Some(steps.fold(run, |sum, _| sum.saturating_add(LONGEST_STEP)))
     }
 }
 
@@ -264,7 +277,7 @@ impl<W: Watch> Session for VmSession<W> {
         match request {
             Request::Describe(describe) => self.describe(&describe),
             Request::Run(spec) => {
-                let longest = self.longest(&spec.parameters);
+                let longest = self.longest_run(&spec.parameters);
                 let spec = self.in_guest(spec);
                 let mut reply = self.ask(&Request::Run(spec), longest)?;
                 if let Reply::Ran(result) = &mut reply {
@@ -273,8 +286,14 @@ impl<W: Watch> Session for VmSession<W> {
                 }
                 Ok(reply)
             }
-            Request::SetUp(spec) => self.ask(&Request::SetUp(self.in_guest(spec)), None),
-            Request::TearDown(spec) => self.ask(&Request::TearDown(self.in_guest(spec)), None),
+            Request::SetUp(spec) => {
+                let request = Request::SetUp(self.in_guest(spec));
+                self.ask(&request, Some(self.longest_step()))
+            }
+            Request::TearDown(spec) => {
+                let request = Request::TearDown(self.in_guest(spec));
+                self.ask(&request, Some(self.longest_step()))
+            }
             other => self.ask(&other, usual),
         }
     }
