@@ -29,6 +29,20 @@ impl Offset {
         self.low.unsigned_abs().max(self.high.unsigned_abs())
     }
 
+    /// How far the bounds are apart; zero where they exclude each other.
+    fn width(self) -> u64 {
+        u64::try_from(self.high.saturating_sub(self.low)).unwrap_or(0)
+    }
+
+    /// What two looks at the same CPU tell together.
+    fn and(self, other: Self) -> Self {
+        Self {
+            cpu: self.cpu,
+            low: self.low.max(other.low),
+            high: self.high.min(other.high),
+        }
+    }
+
     /// The smallest offset that it must be: zero where none was seen. Bounds that exclude each
     /// other, as when a counter was written to meanwhile, are an offset too.
     pub fn at_least(self) -> u64 {
@@ -43,28 +57,54 @@ impl Offset {
 /// Exchanges that are enough where nothing disturbs them.
 const ENOUGH: u32 = 200;
 
-/// How long two CPUs are tried, at most: another task may have one of them.
+/// How long two CPUs are tried at a time, at most: another task may have one of them.
 const LIMIT: Duration = Duration::from_millis(20);
 
 /// How long all of them are tried, at most.
 const LIMIT_FOR_ALL: Duration = Duration::from_millis(500);
 
+/// How long after the beginning one is tried again, at most.
+const LIMIT_FOR_AGAIN: Duration = Duration::from_millis(200);
+
 /// The second thread has ended, or the first wants it to.
 const OVER: u64 = u64::MAX;
 
-/// The offsets of the counters of all CPUs that this process may use, as far as there was time;
-/// none for the first, which the others are compared with. Spins on two CPUs meanwhile.
-pub(super) fn offsets() -> Vec<Offset> {
+/// The offset of the counter of every CPU that this process may use, but the first, which the
+/// others are compared with; `None` for one that never met it. Spins on two CPUs meanwhile.
+///
+/// Where other tasks have the CPUs two threads seldom run at once, and the bounds are as wide as
+/// their turns are long. Whatever is wider than `enough` ticks is tried again while there is time.
+pub(super) fn offsets(enough: u64) -> Vec<Option<Offset>> {
     let cpus = topology::affinity().unwrap_or_default();
     let Some((first, others)) = cpus.split_first() else {
         return Vec::new();
     };
     let start = kernel::now(Clock::Monotonic);
-    others
-        .iter()
-        .take_while(|_| kernel::now(Clock::Monotonic).saturating_sub(start) < LIMIT_FOR_ALL)
-        .filter_map(|cpu| between(*first, *cpu))
-        .collect()
+    let is_over = |limit| kernel::now(Clock::Monotonic).saturating_sub(start) > limit;
+    let mut found = vec![None; others.len()];
+    let mut limit = LIMIT_FOR_ALL;
+    loop {
+        for (cpu, offset) in others.iter().zip(&mut found) {
+            if is_narrow(*offset, enough) {
+                continue;
+            }
+            if is_over(limit) {
+                return found;
+            }
+            *offset = match (*offset, between(*first, *cpu)) {
+                (Some(before), Some(again)) => Some(Offset::and(before, again)),
+                (before, again) => before.or(again),
+            };
+        }
+        if found.iter().all(|offset| is_narrow(*offset, enough)) {
+            return found;
+        }
+        limit = LIMIT_FOR_AGAIN;
+    }
+}
+
+fn is_narrow(offset: Option<Offset>, enough: u64) -> bool {
+    offset.is_some_and(|offset| offset.width() <= enough)
 }
 
 /// The offset of one CPU's counter from another's; none where the two threads never met.
@@ -173,12 +213,25 @@ mod tests {
     }
 
     #[test]
+    fn two_looks_tell_more_than_one() {
+        let offset = |low, high| Offset { cpu: 1, low, high };
+        assert_eq!(
+            offset(-40, 60_000).and(offset(-90_000, 80)),
+            offset(-40, 80)
+        );
+        assert_eq!(offset(-40, 80).width(), 120);
+        // One of the counters was written to in between: an offset that is certain.
+        let apart = offset(-40, 80).and(offset(900, 990));
+        assert_eq!((apart.width(), apart.at_least()), (0, 80));
+    }
+
+    #[test]
     fn the_counters_of_this_machine_are_within_their_bounds() {
         if counter::probe().is_err() {
             println!("no counter to be looked at");
             return;
         }
-        for offset in offsets() {
+        for offset in offsets(1000).into_iter().flatten() {
             println!("{offset:?}");
             assert!(offset.low <= offset.high, "{offset:?}");
         }

@@ -29,6 +29,9 @@ const READINGS_FOR_GRANULARITY: u32 = 1000;
 /// Counters that are apart by more than this cannot time a process that moves between CPUs.
 const MOST_APART: Duration = Duration::from_micros(1);
 
+/// Counters that are known to be this close together are not compared any further.
+const CLOSE_ENOUGH: Duration = Duration::from_micros(10);
+
 /// A moment by the stopwatch, in its own ticks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Reading(u64);
@@ -74,7 +77,7 @@ impl Stopwatch {
     pub fn calibrated() -> Self {
         let reference = counter::probe()
             .and_then(|()| calibrate(CALIBRATION_INTERVAL))
-            .and_then(|reference| reference.over_all_cpus(&offsets()));
+            .and_then(|reference| reference.over_all_cpus(offsets));
         Self::of(match reference {
             Ok(reference) => reference,
             Err(why) => Reference::MonotonicRaw { why },
@@ -222,11 +225,15 @@ impl fmt::Display for Stopwatch {
 }
 
 impl Reference {
-    /// The same with what is known of the CPUs' counters against each other.
+    /// The same with what is known of the CPUs' counters against each other: `offsets` finds them
+    /// out, within so many ticks where that can be had.
     ///
     /// # Errors
     /// One of them is certainly more than [`MOST_APART`] apart.
-    fn over_all_cpus(self, offsets: &[Offset]) -> Result<Self, NoCounter> {
+    fn over_all_cpus(
+        self,
+        offsets: impl FnOnce(u64) -> Vec<Option<Offset>>,
+    ) -> Result<Self, NoCounter> {
         let Self::Counter {
             frequency,
             uncertainty_ppm,
@@ -236,7 +243,9 @@ impl Reference {
             return Ok(self);
         };
         let time = |ticks: u64| Duration::from_secs_f64(ticks as f64 / frequency);
-        let farthest = offsets.iter().max_by_key(|offset| offset.at_least());
+        let offsets = offsets((CLOSE_ENOUGH.as_secs_f64() * frequency) as u64);
+        let seen = || offsets.iter().flatten();
+        let farthest = seen().max_by_key(|offset| offset.at_least());
         if let Some(farthest) = farthest
             && time(farthest.at_least()) > MOST_APART
         {
@@ -245,10 +254,15 @@ impl Reference {
                 apart: time(farthest.at_least()),
             });
         }
+        // Of a CPU that was never met nothing is known, and so nothing of all of them.
+        let is_whole = offsets.iter().all(Option::is_some);
         Ok(Self::Counter {
             frequency,
             uncertainty_ppm,
-            apart_at_most: offsets.iter().map(|offset| time(offset.at_most())).max(),
+            apart_at_most: seen()
+                .map(|offset| time(offset.at_most()))
+                .max()
+                .filter(|_| is_whole),
         })
     }
 }
@@ -382,14 +396,30 @@ mod tests {
             reference(first, second, Duration::ZERO).unwrap()
         };
         let offset = |cpu, low, high| Offset { cpu, low, high };
-        let near = [offset(1, -90, 120), offset(2, -30, 60)];
-        let Ok(Reference::Counter { apart_at_most, .. }) = reference().over_all_cpus(&near) else {
-            panic!("they agree");
+        let apart = |offsets: Vec<Option<Offset>>| {
+            let found = reference().over_all_cpus(|enough| {
+                assert_eq!(enough, 30_000, "CLOSE_ENOUGH at 3 GHz");
+                offsets
+            });
+            let Ok(Reference::Counter { apart_at_most, .. }) = found else {
+                panic!("they agree");
+            };
+            apart_at_most
         };
-        assert_eq!(apart_at_most, Some(Duration::from_nanos(40)));
-        let far = [offset(1, -90, 120), offset(3, 9_000, 9_300)];
+        let near = [offset(1, -90, 120), offset(2, -30, 60)];
         assert_eq!(
-            reference().over_all_cpus(&far),
+            apart(near.map(Some).to_vec()),
+            Some(Duration::from_nanos(40))
+        );
+        assert_eq!(apart(vec![Some(near[0]), None]), None);
+        assert_eq!(apart(Vec::new()), None);
+        let far = vec![
+            Some(offset(1, -90, 120)),
+            None,
+            Some(offset(3, 9_000, 9_300)),
+        ];
+        assert_eq!(
+            reference().over_all_cpus(|_| far),
             Err(NoCounter::Apart {
                 cpu: 3,
                 apart: Duration::from_micros(3)
