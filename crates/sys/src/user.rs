@@ -343,6 +343,7 @@ mod tests {
             println!("only root can take another's rights");
             return;
         }
+        let _turn = crate::spawn::tests::changing_identity();
         // A thread of its own, so that no other test runs with these rights.
         std::thread::spawn(|| {
             let private = tempfile::NamedTempFile::new().unwrap();

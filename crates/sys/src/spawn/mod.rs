@@ -26,4 +26,4 @@ pub(crate) use prepared::{is_dumpable, set_dumpable};
 pub use wait::{Exited, Status, Usage};
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

@@ -5,6 +5,7 @@ use std::fs;
 use std::io::Read;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::*;
 use crate::topology::{self, CpuMask};
@@ -243,6 +244,13 @@ fn attributes_are_set_in_the_child_alone() {
     assert_eq!(topology::affinity().unwrap(), before);
 }
 
+/// A change of identity marks this whole process as not to be dumped, for a moment. The program
+/// has one thread; tests have several, and those that change it take turns.
+pub(crate) fn changing_identity() -> MutexGuard<'static, ()> {
+    static TURN: Mutex<()> = Mutex::new(());
+    TURN.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 const NOBODY: u32 = 65_534;
 
 fn nobody() -> Credentials {
@@ -259,7 +267,7 @@ fn another_user_is_another_user_for_good() {
         println!("only root can become somebody else");
         return;
     }
-
+    let _turn = changing_identity();
     let before = is_dumpable();
     let sink = sink();
     let text = output(
@@ -295,6 +303,7 @@ fn a_directory_of_another_user_is_not_entered() {
         println!("only root can become somebody else");
         return;
     }
+    let _turn = changing_identity();
     let directory = tempfile::tempdir().unwrap();
     let private = std::os::unix::fs::PermissionsExt::from_mode(0o700);
     fs::set_permissions(directory.path(), private).unwrap();
@@ -312,6 +321,7 @@ fn a_directory_of_another_user_is_not_entered() {
 /// that is killed.
 #[test]
 fn a_child_ends_with_the_harness() {
+    let _turn = changing_identity();
     let credentials = [None, is_root().then(nobody)];
     for credentials in credentials {
         let child = std::thread::spawn(move || {
