@@ -19,6 +19,8 @@ pub enum Exit {
     NotExecutable,
     /// A program is missing.
     Missing,
+    /// A signal asked for the end.
+    Signal(i32),
 }
 
 impl Exit {
@@ -32,6 +34,9 @@ impl Exit {
             Self::Busy => 5,
             Self::NotExecutable => 126,
             Self::Missing => 127,
+            Self::Signal(signal) => {
+                u8::try_from(signal).map_or(u8::MAX, |signal| signal.saturating_add(128))
+            }
         }
     }
 }

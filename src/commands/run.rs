@@ -223,9 +223,7 @@ pub fn carry_out(
 
 /// The exit code of a program that a signal ended.
 fn signal_code(signal: Option<i32>) -> u8 {
-    signal
-        .and_then(|signal| u8::try_from(signal).ok())
-        .map_or(u8::MAX, |signal| signal.saturating_add(128))
+    signal.map_or(u8::MAX, |signal| Exit::Signal(signal).code())
 }
 
 /// An experiment of more than a day is not begun by accident.

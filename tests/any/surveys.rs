@@ -1,10 +1,14 @@
 //! The surveys as commands and as workloads: their figures hang together, and none changes a
 //! setting that it was not asked to change.
 
+use std::process::Stdio;
+
 use serde_json::Value;
 
+use crate::support::guardian::guardian_of;
 use crate::support::machine::Machine;
-use crate::support::program::{Place, output};
+use crate::support::processes::{children, kill, wait_until_gone};
+use crate::support::program::{Ended, Place, output};
 
 /// The JSON of a survey that is over soon.
 fn survey(name: &str, more: &[&str]) -> Value {
@@ -204,6 +208,32 @@ fn all_clock_sources_are_selected_in_turn_and_the_first_is_put_back() {
     let why = json["not_surveyed"][0]["why"].as_str().unwrap();
     assert!(why.contains("jiffies"), "{why}");
     assert_eq!(machine.bytes(), before);
+}
+
+#[test]
+fn a_signal_ends_the_survey_of_all_clock_sources_at_once_and_the_first_is_put_back() {
+    for (signal, code) in [("INT", 130), ("TERM", 143), ("HUP", 129)] {
+        let (place, machine) = (Place::new(), Machine::desktop());
+        let before = machine.bytes();
+        let mut survey = place.knobstat_on(&machine);
+        survey.args(["clock", "--all-sources", "--duration", "10000s"]);
+        survey.stdout(Stdio::null()).stderr(Stdio::piped());
+        let mut running = survey.spawn().unwrap();
+        // The first is surveyed as it is; only its end would bring another.
+        let agent = loop {
+            assert_eq!(running.try_wait().unwrap(), None);
+            match children(running.id()).first() {
+                Some(agent) if guardian_of(machine.path()).is_some() => break *agent,
+                _ => std::thread::yield_now(),
+            }
+        };
+        kill(signal, running.id() as i32);
+        let ended = Ended(running.wait_with_output().unwrap()).must_exit(code);
+        let said = ended.stderr();
+        assert!(said.contains("the clock source is what it was"), "{said}");
+        wait_until_gone(agent);
+        assert_eq!(machine.bytes(), before);
+    }
 }
 
 #[test]

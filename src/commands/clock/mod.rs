@@ -47,7 +47,7 @@ pub fn run(arguments: &Clock, root: &Root) -> Result<(), Trouble> {
     let parameters = parameters(&arguments.survey);
     // Before a slow clock source is selected: what calibrates the reference is the present one.
     let stopwatch = Stopwatch::calibrated();
-    let survey = || clock::survey(&parameters, &stopwatch).map_err(trouble);
+    let survey = move || clock::survey(&parameters, &stopwatch).map_err(trouble);
     let sources = Sources::of(root);
     let mut surveys = if arguments.all_sources {
         sources.each(root, survey)?

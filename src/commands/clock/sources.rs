@@ -2,6 +2,8 @@
 //!
 //! Selecting goes through the agent, as in an experiment: read back, journalled, put back.
 
+use std::os::fd::AsFd;
+
 use knobstat_data::Level;
 use knobstat_data::messages::{
     Availability, Begin, Describe, KnobState, Refusal, RefusalKind, Reply, Request, Restoration,
@@ -9,14 +11,17 @@ use knobstat_data::messages::{
 use knobstat_data::words::{ExperimentId, RequestId, Setting};
 use knobstat_lab::engine::{RealWorld, World};
 use knobstat_lab::target::{Interrupt, Opened, Session, Target, TargetError};
+use knobstat_lab::targets::Watch;
 use knobstat_load::workloads::clock::ClockFigures;
 use knobstat_load::workloads::survey::Seen;
+use knobstat_sys::poll::wait;
 use knobstat_sys::root::Root;
 
 use super::{NotSurveyed, OneSurvey, Surveys};
 use crate::front;
 use crate::output;
 use crate::trouble::{Exit, Trouble};
+use crate::watch::SignalWatch;
 
 /// The knob that selects a clock source.
 const KNOB: &str = "clocksource";
@@ -82,7 +87,7 @@ impl Sources {
     pub(super) fn each(
         &self,
         root: &Root,
-        survey: impl Fn() -> Result<ClockFigures, Trouble>,
+        survey: impl Fn() -> Result<ClockFigures, Trouble> + Clone + Send + 'static,
     ) -> Result<Surveys, Trouble> {
         if let Some(state) = &self.state
             && let Availability::Unavailable { reason, remedy } = &state.settable
@@ -122,12 +127,13 @@ impl Sources {
                 Availability::Unavailable { reason, .. } => Ok(Some(reason.clone())),
             };
             match unavailable {
-                Ok(None) => match survey() {
-                    Ok(figures) => surveys.surveys.push(OneSurvey {
+                Ok(None) => match unless_ended(survey.clone(), &watch) {
+                    Some(Ok(figures)) => surveys.surveys.push(OneSurvey {
                         clock_source: Seen::Value(level.to_string()),
                         figures,
                     }),
-                    Err(trouble) => result = Err(trouble),
+                    Some(Err(trouble)) => result = Err(trouble),
+                    None => break,
                 },
                 Ok(Some(why)) => surveys.not_surveyed.push(NotSurveyed {
                     clock_source: level.to_string(),
@@ -146,12 +152,54 @@ impl Sources {
         match watch.signal() {
             None => Ok(surveys),
             Some(signal) => Err(Trouble::new(
-                Exit::RunsFailed,
+                Exit::Signal(signal),
                 format!("ended by signal {signal}; the clock source is what it was"),
                 "",
             )),
         }
     }
+}
+
+/// The survey, made on a thread of its own so that a signal is heard meanwhile; `None` where one
+/// came. The thread is then left to the end of the program.
+fn unless_ended(
+    survey: impl FnOnce() -> Result<ClockFigures, Trouble> + Send + 'static,
+    watch: &SignalWatch,
+) -> Option<Result<ClockFigures, Trouble>> {
+    let broken = |error: std::io::Error| {
+        Trouble::new(
+            Exit::RunsFailed,
+            format!("the survey cannot be made beside the wait for signals ({error})"),
+            "Raise the limits of open files and of processes (ulimit -n, ulimit -u).",
+        )
+    };
+    let (done, working) = match std::io::pipe() {
+        Ok(pipe) => pipe,
+        Err(error) => return Some(Err(broken(error))),
+    };
+    let surveying = std::thread::Builder::new().spawn(move || {
+        let figures = survey();
+        drop(working);
+        figures
+    });
+    let surveying = match surveying {
+        Ok(surveying) => surveying,
+        Err(error) => return Some(Err(broken(error))),
+    };
+    // The pipe hangs up when the survey is made, or its thread ends in another way.
+    if let Err(error) = wait(&[done.as_fd(), watch.descriptor()], None) {
+        return Some(Err(broken(error)));
+    }
+    if watch.signal().is_some() {
+        return None;
+    }
+    Some(surveying.join().unwrap_or_else(|_| {
+        Err(Trouble::new(
+            Exit::RunsFailed,
+            "the survey ended in the midst of its work",
+            "",
+        ))
+    }))
 }
 
 /// Takes the machine.
