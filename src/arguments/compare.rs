@@ -37,10 +37,10 @@ pub struct Compare {
     #[arg(long)]
     pub paired: bool,
     /// Differences smaller than this share of the baseline's mean do not matter.
-    #[arg(long, value_name = "PERCENT", value_parser = share, allow_negative_numbers = true)]
+    #[arg(long, value_name = "PERCENT", value_parser = share, allow_hyphen_values = true)]
     pub margin: Option<Ratio>,
     /// How sure all verdicts together must be.
-    #[arg(long, value_name = "PERCENT", default_value = "95%", value_parser = share)]
+    #[arg(long, value_name = "PERCENT", default_value = "95%", value_parser = share, allow_hyphen_values = true)]
     pub confidence: Ratio,
     /// Which way is better, where the files do not say or to say otherwise.
     #[arg(long, value_enum, value_name = "DIRECTION")]

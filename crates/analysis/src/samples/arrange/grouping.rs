@@ -40,9 +40,10 @@ pub(super) fn within(source: Source, baseline: Option<&str>) -> Result<Group, Ar
     group(String::new(), metric, sets)
 }
 
-/// The only series of each source, compared with that of the first.
+/// The only series of each source, compared with that of the first. Where they are labelled
+/// otherwise, as two benchmarks or two commands are, the label stands with the name.
 pub(super) fn across(sources: Vec<Source>) -> Result<Group, ArrangeError> {
-    let sets: Vec<Set> = sources
+    let mut sets: Vec<Set> = sources
         .into_iter()
         .filter_map(|mut source| {
             Some(Set {
@@ -51,6 +52,14 @@ pub(super) fn across(sources: Vec<Source>) -> Result<Group, ArrangeError> {
             })
         })
         .collect();
+    let same_label = sets
+        .windows(2)
+        .all(|pair| pair[0].series.label == pair[1].series.label);
+    if !same_label {
+        for set in sets.iter_mut().filter(|set| !set.series.label.is_empty()) {
+            set.name = format!("{} ({})", set.name, set.series.label);
+        }
+    }
     let shared = |of: fn(&Series) -> &String| {
         let text = of(&first(&sets)?.series).clone();
         let same = sets.iter().all(|set| *of(&set.series) == text);

@@ -10,7 +10,7 @@ mod names;
 use knobstat_data::Better;
 
 use self::grouping::{across, by_label, within};
-use self::names::{labels, lead, leave_out_common_folder, tell_apart};
+use self::names::{labels, lead, leave_out_common_folder, tell_apart, title};
 use super::origin::Origin;
 use super::series::Series;
 
@@ -62,8 +62,8 @@ pub struct Arranged {
     pub unmatched: Vec<String>,
 }
 
-/// Arranges sources for comparison. `select` keeps the series whose label has this text in it, of
-/// sources that have several; `baseline` names the source, or with a single source the label, that the others are compared with.
+/// Arranges sources for comparison. `select` keeps the series whose label has this text in it;
+/// `baseline` names the source, or with a single source the label, that the others are compared with.
 ///
 /// # Errors
 /// When there is nothing to compare, a name is not known, or units differ.
@@ -73,18 +73,7 @@ pub fn arrange(
     select: Option<&str>,
 ) -> Result<Arranged, ArrangeError> {
     if let Some(wanted) = select {
-        // A source with one series has nothing to select from.
-        for source in sources.iter_mut().filter(|source| source.series.len() > 1) {
-            let present = labels(&source.series);
-            source.series.retain(|series| series.label.contains(wanted));
-            if source.series.is_empty() {
-                return Err(ArrangeError::NothingSelected {
-                    source_name: source.name.clone(),
-                    wanted: wanted.to_owned(),
-                    present,
-                });
-            }
-        }
+        keep(&mut sources, wanted)?;
     }
     if sources.len() > 1 {
         lead(&mut sources, baseline, |source| &source.name)?;
@@ -112,6 +101,32 @@ pub fn arrange(
         origins,
         unmatched,
     })
+}
+
+/// Keeps the series that have this text in their name. A source that is a single series without a
+/// label is kept as what the selected ones are compared with.
+fn keep(sources: &mut [Source], wanted: &str) -> Result<(), ArrangeError> {
+    let nothing = |source: &Source, present| ArrangeError::NothingSelected {
+        source_name: source.name.clone(),
+        wanted: wanted.to_owned(),
+        present,
+    };
+    let has_names = |source: &Source| {
+        source.series.len() > 1 || source.series.iter().any(|series| !series.label.is_empty())
+    };
+    if let (Some(first), false) = (sources.first(), sources.iter().any(has_names)) {
+        return Err(nothing(first, labels(&first.series)));
+    }
+    for source in sources.iter_mut().filter(|source| has_names(source)) {
+        let present = labels(&source.series);
+        source
+            .series
+            .retain(|series| title(series).contains(wanted));
+        if source.series.is_empty() {
+            return Err(nothing(source, present));
+        }
+    }
+    Ok(())
 }
 
 #[cfg(test)]
@@ -169,7 +184,7 @@ mod tests {
             source("a", &["z"]),
         ];
         let arranged = arrange(sources, Some("b"), None).unwrap();
-        assert_eq!(names(&arranged.groups[0]), ["b", "a", "a (2)"]);
+        assert_eq!(names(&arranged.groups[0]), ["b (y)", "a (x)", "a (2) (z)"]);
         assert_eq!(arranged.groups[0].at, "");
     }
 
@@ -189,11 +204,55 @@ mod tests {
     fn a_selection_leaves_what_has_the_text() {
         let sources = vec![source("old", &["x1", "y"]), source("new", &["x2", "z"])];
         let arranged = arrange(sources.clone(), None, Some("x")).unwrap();
-        assert_eq!(names(&arranged.groups[0]), ["old", "new"]);
+        assert_eq!(names(&arranged.groups[0]), ["old (x1)", "new (x2)"]);
         assert!(matches!(
             arrange(sources, None, Some("q")),
             Err(ArrangeError::NothingSelected { .. })
         ));
+    }
+
+    #[test]
+    fn sets_of_unlike_labels_are_not_passed_off_as_alike() {
+        let of = |labels: [&str; 2]| {
+            let sources = ["old", "new"]
+                .into_iter()
+                .zip(labels)
+                .map(|(name, label)| source(name, &[label]))
+                .collect();
+            let arranged = arrange(sources, None, None).unwrap();
+            names(&arranged.groups[0]).join(", ")
+        };
+        assert_eq!(of(["x", "x"]), "old, new");
+        assert_eq!(of(["x", "y"]), "old (x), new (y)");
+        assert_eq!(of(["x", ""]), "old (x), new");
+    }
+
+    #[test]
+    fn what_has_no_name_is_selected_by_none() {
+        let nameless = source("plain", &[""]);
+        let arranged = arrange(
+            vec![source("old", &["x", "y"]), nameless.clone()],
+            None,
+            Some("x"),
+        )
+        .unwrap();
+        assert_eq!(names(&arranged.groups[0]), ["old (x)", "plain"]);
+        for sources in [
+            vec![nameless.clone(), nameless.clone()],
+            // A single one that has a name is no exception.
+            vec![source("old", &["x"]), source("new", &["y"])],
+        ] {
+            let found = arrange(sources, None, Some("x"));
+            assert!(
+                matches!(found, Err(ArrangeError::NothingSelected { .. })),
+                "{found:?}"
+            );
+        }
+        // Columns go by the names of their headers.
+        let mut columns = source("f", &["", ""]);
+        columns.series[1].metric = "after".to_owned();
+        let arranged = arrange(vec![columns], None, Some("after")).unwrap();
+        assert_eq!(arranged.groups[0].metric, "after");
     }
 
     #[test]
