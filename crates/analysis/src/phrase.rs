@@ -25,14 +25,19 @@ fn order_of_magnitude(value: f64, digits: usize) -> i32 {
         .unwrap_or(0)
 }
 
-/// The number of decimals with which an uncertainty shows two digits, and so those with which
-/// the number beside it is written.
-pub fn decimals_for(uncertainty: f64) -> usize {
-    if uncertainty == 0.0 || !uncertainty.is_finite() {
-        return 0;
+/// A number with so many digits that two digits of an uncertainty, or of a span, show beside it:
+/// 11.611 beside 0.082. Without an exponent where that reads well.
+pub fn resolved(value: f64, uncertainty: f64) -> String {
+    if uncertainty == 0.0 || !uncertainty.is_finite() || !value.is_finite() {
+        return short(value, 4);
     }
     let magnitude = order_of_magnitude(uncertainty, 2);
-    usize::try_from(1 - magnitude).unwrap_or(0).min(12)
+    // 12 decimals are read, and so are 12 digits before the point.
+    if (-11..12).contains(&magnitude) && value.abs() < 1e12 {
+        return fixed(value, usize::try_from(1 - magnitude).unwrap_or(0));
+    }
+    let digits = order_of_magnitude(value, 17) - magnitude + 2;
+    significant(value, usize::try_from(digits).unwrap_or(0))
 }
 
 /// A number with a fixed count of decimals, and no minus sign before zero.
@@ -47,12 +52,10 @@ pub fn fixed(value: f64, decimals: usize) -> String {
 /// A number and its uncertainty, "11.611 ± 0.082": two digits of the latter, and the former with
 /// as many decimals.
 pub fn with_uncertainty(value: f64, uncertainty: f64, unit: &str) -> String {
-    let (value, uncertainty) = if value.abs() < 1e12 && uncertainty < 1e12 {
-        let decimals = decimals_for(uncertainty);
-        (fixed(value, decimals), fixed(uncertainty, decimals))
-    } else {
-        (significant(value, 4), significant(uncertainty, 2))
-    };
+    let (value, uncertainty) = (
+        resolved(value, uncertainty),
+        resolved(uncertainty, uncertainty),
+    );
     format!("{value}{unit} ± {uncertainty}{unit}")
 }
 
@@ -171,9 +174,14 @@ mod tests {
         assert_eq!(nanoseconds(279.4), "279 ns");
         assert_eq!(fixed(-0.001, 2), "0.00");
         assert_eq!(with_uncertainty(-3.49091, 0.677, " %"), "-3.49 % ± 0.68 %");
-        assert_eq!(with_uncertainty(1.5e300, 2e299, ""), "1.500e300 ± 2.0e299");
-        assert_eq!(decimals_for(0.0814), 3);
-        assert_eq!(decimals_for(38.2), 0);
+        assert_eq!(with_uncertainty(268.3, 18.2, ""), "268 ± 18");
+        assert_eq!(with_uncertainty(513.0, 0.0, ""), "513 ± 0");
+        // Neither is lost, however large or small both are.
+        assert_eq!(with_uncertainty(1.5e300, 2e299, ""), "1.50e300 ± 2.0e299");
+        assert_eq!(with_uncertainty(3.4e-15, 2e-16, ""), "3.40e-15 ± 2.0e-16");
+        assert_eq!(with_uncertainty(0.25, 0.0, ""), "0.25 ± 0");
+        assert_eq!(resolved(5e-16, 5.0), "0.0");
+        assert_eq!(resolved(1e-9, 3e-13), "1.00000e-9");
         assert_eq!(probability(0.0), "less than 1e-300");
         assert_eq!(list(&["a", "b", "c"], "and"), "a, b and c");
     }

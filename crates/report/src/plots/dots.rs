@@ -1,5 +1,7 @@
 //! Every value as a sign over one axis, ministat's way, with the interval of each mean below.
 
+use knobstat_analysis::phrase::resolved;
+
 /// The signs of the series, in order; further series have letters.
 pub const SIGNS: [char; 7] = ['x', '+', '*', '%', '#', '@', 'O'];
 
@@ -97,19 +99,13 @@ pub fn plot(series: &[Series], width: usize) -> Option<Vec<String>> {
         }
     }
     lines.push(border);
-    let (low, high) = (axis_label(low, span), axis_label(high, span));
+    let (low, high) = (resolved(low, span), resolved(high, span));
     let gap = width.saturating_sub(low.len() + high.len()).max(1);
     lines.push(format!("{low}{}{high}", " ".repeat(gap)));
     if per_sign > 1 {
         lines.push(format!("(a sign stands for up to {per_sign} values)"));
     }
     Some(lines)
-}
-
-/// An end of the axis, with the digits that tell both ends apart.
-fn axis_label(value: f64, span: f64) -> String {
-    let decimals = knobstat_analysis::phrase::decimals_for(span);
-    knobstat_analysis::phrase::fixed(value, decimals)
 }
 
 #[cfg(test)]
@@ -157,6 +153,18 @@ mod tests {
         .unwrap();
         assert!(lines.len() < 20, "{}", lines.len());
         assert!(lines.last().unwrap().contains("up to 84 values"));
+    }
+
+    #[test]
+    fn the_ends_of_the_axis_are_told_apart_whatever_their_size() {
+        for (values, ends) in [
+            ([1.0, 1.7e308], "1               1.7e308"),
+            ([1e-15, 5e-15], "1.0e-15         5.0e-15"),
+            ([1000.25, 1000.5], "1000.25         1000.50"),
+        ] {
+            let lines = plot(&[series('x', &values, None)], 23).unwrap();
+            assert_eq!(lines.last().unwrap(), ends);
+        }
     }
 
     #[test]

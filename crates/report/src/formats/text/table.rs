@@ -1,7 +1,7 @@
 //! Tables of values: a row per level of one factor, a column per level of another, every repeat
 //! in its cell and the mean with its interval beneath; a table for each combination of the rest.
 
-use knobstat_analysis::phrase::{decimals_for, fixed, significant, with_uncertainty};
+use knobstat_analysis::phrase::{resolved, significant, with_uncertainty};
 use knobstat_data::{Level, Treatment};
 
 use super::Page;
@@ -176,14 +176,11 @@ pub(super) fn values(metric: &MetricPart) -> Vec<String> {
         return shortest;
     }
     match metric.sd.filter(|sd| *sd > 0.0) {
-        Some(sd) if sd < 1e9 && metric.values.iter().all(|value| value.abs() < 1e12) => {
-            let decimals = decimals_for(sd);
-            metric
-                .values
-                .iter()
-                .map(|value| fixed(*value, decimals))
-                .collect()
-        }
+        Some(sd) if sd < 1e9 && metric.values.iter().all(|value| value.abs() < 1e12) => metric
+            .values
+            .iter()
+            .map(|value| resolved(*value, sd))
+            .collect(),
         _ => metric
             .values
             .iter()
