@@ -8,6 +8,8 @@
 // What of the shared means is used here.
 #[path = "../support"]
 mod support {
+    pub mod progress;
+    pub mod random;
     pub mod trial;
 }
 

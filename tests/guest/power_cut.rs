@@ -7,12 +7,14 @@
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use crate::Test;
 use crate::boot::{Boot, Running};
 use crate::modules;
 use crate::needs::{self, Need};
+use crate::support::progress::finished_after;
+use crate::support::random::Random;
 use crate::transcript::{MARK, Transcript};
 
 /// The tests of this group.
@@ -40,28 +42,6 @@ fn cuts() -> u64 {
         100
     } else {
         10
-    }
-}
-
-/// A small generator (splitmix64): the test's own, so that its seed means the same for ever.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, bound: u64) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut mixed = self.0;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        (mixed ^ (mixed >> 31)) % bound
-    }
-
-    /// Lets a random time pass, awake: moments that no clock tick groups together.
-    fn pass(&mut self, at_most: Duration) {
-        let time = Duration::from_nanos(self.below(at_most.as_nanos() as u64));
-        let begun = Instant::now();
-        while begun.elapsed() < time {
-            std::hint::spin_loop();
-        }
     }
 }
 
@@ -149,27 +129,6 @@ impl Found {
     }
 }
 
-/// Reads what the program says until so many more runs have begun; how many are finished by then.
-fn finished_after(console: &mut impl BufRead, runs: u64) -> u64 {
-    let mut finished = 0;
-    let mut begun = 0;
-    while begun < runs {
-        let mut line = Vec::new();
-        let read = console.read_until(b'\n', &mut line).unwrap();
-        let line = String::from_utf8_lossy(&line);
-        assert_ne!(read, 0, "the guest ended");
-        let number = line
-            .strip_prefix('[')
-            .and_then(|line| line.split_once("run "))
-            .and_then(|(_, rest)| rest.split(' ').next()?.parse::<u64>().ok());
-        if let Some(number) = number {
-            finished = number - 1;
-            begun += 1;
-        }
-    }
-    finished
-}
-
 fn no_finished_run_is_lost_one() {
     cut_over_and_over(0x0c07_0001);
 }
@@ -179,12 +138,7 @@ fn no_finished_run_is_lost_two() {
 }
 
 fn cut_over_and_over(seed: u64) {
-    let seed = std::env::var("KNOBSTAT_SEED")
-        .ok()
-        .and_then(|seed| seed.parse().ok())
-        .unwrap_or(seed);
-    println!("seed {seed} (KNOBSTAT_SEED)");
-    let mut random = Random(seed);
+    let mut random = Random::seeded(seed);
     let machine = Machine::new(false);
     let mut told = 0;
     let mut found_before: Option<Found> = None;

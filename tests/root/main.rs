@@ -12,6 +12,8 @@ mod support {
     pub mod machine;
     pub mod processes;
     pub mod program;
+    pub mod progress;
+    pub mod random;
     pub mod trial;
 }
 

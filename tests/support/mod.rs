@@ -8,4 +8,6 @@ pub mod machine;
 pub mod pipe;
 pub mod processes;
 pub mod program;
+pub mod progress;
+pub mod random;
 pub mod terminal;
