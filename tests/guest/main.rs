@@ -30,7 +30,7 @@ use std::process::ExitCode;
 use libtest_mimic::Arguments;
 
 use needs::Need;
-use support::trial::trial;
+use support::trial::carry_out;
 
 /// A test, its name, and what it needs.
 pub type Test = (&'static str, &'static [Need], fn());
@@ -46,13 +46,11 @@ fn main() -> ExitCode {
         ("shell", shell::TESTS),
         ("power_cut", power_cut::TESTS),
     ];
-    let trials = groups
-        .into_iter()
-        .flat_map(|(group, tests)| tests.iter().map(move |test| (group, test)))
-        .map(|(group, (name, needs, run))| {
+    let tests = groups.into_iter().flat_map(|(group, tests)| {
+        tests.iter().map(move |(name, needs, run)| {
             let lacking = needs.iter().find_map(|need| need.lacking());
-            trial(format!("{group}::{name}"), lacking, *run)
+            (format!("{group}::{name}"), lacking, *run)
         })
-        .collect();
-    libtest_mimic::run(&arguments, trials).exit_code()
+    });
+    carry_out(&arguments, tests)
 }

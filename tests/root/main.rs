@@ -30,7 +30,7 @@ use std::process::ExitCode;
 use libtest_mimic::Arguments;
 
 use needs::Need;
-use support::trial::trial;
+use support::trial::carry_out;
 
 /// A test, its name, and what it needs.
 pub type Test = (&'static str, &'static [Need], fn());
@@ -44,13 +44,11 @@ fn main() -> ExitCode {
         ("readme", readme::TESTS),
         ("udp", udp::TESTS),
     ];
-    let trials = groups
-        .into_iter()
-        .flat_map(|(group, tests)| tests.iter().map(move |test| (group, test)))
-        .map(|(group, (name, needs, run))| {
+    let tests = groups.into_iter().flat_map(|(group, tests)| {
+        tests.iter().map(move |(name, needs, run)| {
             let lacking = needs.iter().find_map(|need| need.lacking());
-            trial(format!("{group}::{name}"), lacking.map(str::to_owned), *run)
+            (format!("{group}::{name}"), lacking.map(str::to_owned), *run)
         })
-        .collect();
-    libtest_mimic::run(&arguments, trials).exit_code()
+    });
+    carry_out(&arguments, tests)
 }

@@ -9,6 +9,7 @@
 mod support {
     pub mod processes;
     pub mod program;
+    pub mod trial;
 }
 
 mod boots;
@@ -20,7 +21,9 @@ mod reboots;
 
 use std::process::ExitCode;
 
-use libtest_mimic::{Arguments, Failed, Trial};
+use libtest_mimic::Arguments;
+
+use support::trial::carry_out;
 
 /// A test, its name, and what it does.
 pub type Test = (&'static str, fn());
@@ -29,7 +32,6 @@ fn main() -> ExitCode {
     let mut arguments = Arguments::from_args();
     // One guest at a time: a second one would only wait for the first.
     arguments.test_threads.get_or_insert(1);
-    let required = is_set("KNOBSTAT_REQUIRE");
     let lacking = needs::lacking();
     let for_a_disk = lacking.clone().or_else(needs::lacking_for_a_disk);
     let mut groups = vec![
@@ -39,36 +41,15 @@ fn main() -> ExitCode {
         ("endings", endings::TESTS, &lacking),
         ("reboots", reboots::TESTS, &for_a_disk),
     ];
-    if is_set("KNOBSTAT_LONG") {
+    if std::env::var_os("KNOBSTAT_LONG").is_some() {
         groups.push(("boots", boots::LONG_TESTS, &lacking));
         groups.push(("examples", clock_sources::LONG_TESTS, &lacking));
         groups.push(("reboots", reboots::LONG_TESTS, &for_a_disk));
     }
-    let trials = groups
-        .into_iter()
-        .flat_map(|(group, tests, lacking)| tests.iter().map(move |test| (group, test, lacking)))
-        .map(|(group, (name, run), lacking)| {
-            let (name, run) = (format!("{group}::{name}"), *run);
-            match lacking {
-                None => Trial::test(name, move || {
-                    run();
-                    Ok(())
-                }),
-                Some(reason) if required => {
-                    let reason = reason.clone();
-                    Trial::test(name, move || {
-                        Err(Failed::from(format!("it needs what is not here: {reason}")))
-                    })
-                }
-                Some(reason) => Trial::test(name, || Ok(()))
-                    .with_kind(reason.clone())
-                    .with_ignored_flag(true),
-            }
-        })
-        .collect();
-    libtest_mimic::run(&arguments, trials).exit_code()
-}
-
-fn is_set(name: &str) -> bool {
-    std::env::var_os(name).is_some_and(|value| !value.is_empty())
+    let tests = groups.into_iter().flat_map(|(group, tests, lacking)| {
+        tests
+            .iter()
+            .map(move |(name, run)| (format!("{group}::{name}"), lacking.clone(), *run))
+    });
+    carry_out(&arguments, tests)
 }
