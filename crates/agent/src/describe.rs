@@ -50,6 +50,9 @@ pub fn machine(root: &Root, stopwatch: String, workload_user: Option<String>) ->
             .iter()
             .map(|owner| owner.name.to_owned())
             .collect(),
+        real_time_percent: machine::real_time_limit(root)
+            .filter(|(runtime, period)| runtime < period)
+            .and_then(|(runtime, period)| u8::try_from(runtime * 100 / period).ok()),
     }
 }
 

@@ -53,6 +53,9 @@ pub struct Machine {
     pub workload_user: Option<String>,
     /// Who else turned knobs on it when the experiment began: running daemons by name.
     pub other_owners: Vec<String>,
+    /// How much of the time tasks of a real-time priority may take, in percent, where the kernel
+    /// stops them for the rest (kernel.sched_rt_runtime_us).
+    pub real_time_percent: Option<u8>,
 }
 
 /// A guest that was booted for an experiment.

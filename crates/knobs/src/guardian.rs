@@ -8,7 +8,7 @@
 use std::ffi::OsStr;
 use std::fmt::Display;
 use std::io::{self, BufRead, BufReader, Write};
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
@@ -133,13 +133,6 @@ impl Guardian {
         self.child.wait()?;
         control_group::remove_empty(control_group::hierarchy());
         Ok(())
-    }
-}
-
-impl AsFd for Guardian {
-    /// A descriptor that becomes readable when it has ended.
-    fn as_fd(&self) -> BorrowedFd<'_> {
-        self.held.as_fd()
     }
 }
 

@@ -1,6 +1,5 @@
 //! The knobs of one machine as the agent uses them: asked about, taken, turned, read, put back.
 
-use std::os::fd::{AsFd, BorrowedFd};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -21,7 +20,7 @@ use crate::guardian::{Arguments, Guardian};
 use crate::journal::{Header, Journal, JournalError};
 use crate::knob::{Knob, Refused};
 use crate::leftovers::{BeginError, end_left_over_processes, lock, put_back_leftovers};
-use crate::owners::{self, Owner};
+use crate::owners;
 use crate::restore;
 use crate::state_directory::StateDirectory;
 use crate::system::System;
@@ -114,11 +113,6 @@ impl Knobs {
             Ok(knob) => knob.availability(&self.files, &setting.level, self.options.refused),
             Err(error) => Unavailable::without_remedy(error.to_string()).into(),
         }
-    }
-
-    /// The daemons that run here and turn knobs.
-    pub fn other_owners(&self) -> Vec<Owner> {
-        owners::running(&self.root)
     }
 
     /// Takes the machine for an experiment, puts back what an earlier one left, and sets a
@@ -244,18 +238,6 @@ impl Knobs {
     /// The guardian's number: a child of this process that no run started.
     pub fn guardian_pid(&self) -> Option<u32> {
         self.taken.as_ref().map(|taken| taken.guardian.pid())
-    }
-
-    /// A descriptor that becomes readable when the guardian has ended.
-    pub fn guardian(&self) -> Option<BorrowedFd<'_>> {
-        self.taken.as_ref().map(|taken| taken.guardian.as_fd())
-    }
-
-    /// Whether the machine is taken and the guardian is there.
-    pub fn is_guarded(&self) -> bool {
-        self.taken
-            .as_ref()
-            .is_some_and(|taken| taken.guardian.is_there())
     }
 
     /// Puts everything back that was turned. The machine stays taken.

@@ -379,6 +379,7 @@ fn fingerprint(machine: &MachineFile, settings: &Settings, source: &str) -> Mach
             .iter()
             .map(|daemon| daemon.name.clone())
             .collect(),
+        real_time_percent: None,
     }
 }
 

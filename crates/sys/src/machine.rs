@@ -153,6 +153,20 @@ fn word(root: &Root, path: &str) -> Option<String> {
     (!text.is_empty()).then(|| text.to_owned())
 }
 
+/// How long tasks of a real-time priority may run, and in which time, in microseconds, where the
+/// kernel stops them for the rest of it: sched_rt_runtime_us and sched_rt_period_us (the kernel's
+/// sched-rt-group.rst). None where it does not tell; equal ones, where it never does.
+pub fn real_time_limit(root: &Root) -> Option<(u64, u64)> {
+    let microseconds = |name: &str| {
+        let text = root.read(&format!("/proc/sys/kernel/{name}")).ok()?;
+        text.trim().parse::<i64>().ok()
+    };
+    let period = u64::try_from(microseconds("sched_rt_period_us")?).ok()?;
+    // -1 is all of it.
+    let runtime = u64::try_from(microseconds("sched_rt_runtime_us")?).unwrap_or(period);
+    Some((runtime.min(period), period))
+}
+
 /// The tick rate that the kernel was built with, where its configuration can be read. The clock
 /// ticks of sysconf(3) are always 100 and are not it.
 pub fn configured_hz(root: &Root) -> Option<u32> {

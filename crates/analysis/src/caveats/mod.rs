@@ -11,6 +11,7 @@ mod few_blocks;
 mod limits;
 mod machine;
 mod omissions;
+mod real_time;
 mod scale;
 mod shape;
 mod stopwatch;
@@ -42,11 +43,12 @@ const SURPRISING: f64 = 0.01;
 type Check = fn(&Context) -> Vec<Caveat>;
 
 /// Every check, in the order in which their caveats are printed.
-const CHECKS: [Check; 13] = [
+const CHECKS: [Check; 14] = [
     omissions::check,
     design::check,
     failures::check,
     limits::check,
+    real_time::check,
     scale::check,
     few_blocks::check,
     course::check,

@@ -6,7 +6,7 @@ use knobstat_analysis::analyse;
 use knobstat_data::experiment::{Accelerator, GuestTime, Order};
 use knobstat_data::machine::GuestMachine;
 use knobstat_data::observation::{BOOT_NOTE, Failure, Outcome};
-use knobstat_data::{Evidence, Record, Unit};
+use knobstat_data::{Evidence, Priority, Record, Unit, Value};
 use knobstat_stats::random::Generator;
 
 use crate::support::{Bench, KNOB, texts, wall, yielded};
@@ -244,6 +244,36 @@ fn what_is_peculiar_to_the_machine_is_said() {
         kinds(&record),
         ["laid-out-tree", "virtual-machine", "other-owners"]
     );
+}
+
+#[test]
+fn a_brake_on_real_time_tasks_is_said_where_they_may_feel_it() {
+    let with = |priority: Option<Priority>, percent: Option<u8>, kind: &str| {
+        let mut record = record(bench("turbo"), |_, _, _| 0.0);
+        record.machine.real_time_percent = percent;
+        let workload = &mut record.experiment.workload;
+        workload.kind = kind.to_owned();
+        if let Some(priority) = priority {
+            let value = Value::Priority(priority);
+            workload.parameters.insert("priority".to_owned(), value);
+        }
+        kinds(&record)
+    };
+    let fifo = Some(Priority::Fifo(50));
+    assert_eq!(with(fifo, Some(95), "command"), ["real-time-limit"]);
+    assert_eq!(with(fifo, None, "command"), [""; 0]);
+    assert_eq!(with(fifo, Some(95), "timer"), [""; 0]);
+    assert_eq!(with(Some(Priority::Nice(5)), Some(95), "noise"), [""; 0]);
+    assert_eq!(with(None, Some(95), "command"), [""; 0]);
+    let bench = Bench::new(
+        "caveats",
+        &[("priority", KNOB, &texts(&["nice:0", "fifo:1"]))],
+        wall(),
+    )
+    .blocks(12);
+    let mut record = record(bench, |_, _, _| 0.0);
+    record.machine.real_time_percent = Some(95);
+    assert_eq!(kinds(&record), ["real-time-limit"]);
 }
 
 #[test]
