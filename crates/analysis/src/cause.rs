@@ -19,24 +19,36 @@ const LATE: f64 = 1.5;
 /// So many packets per wait on a fine clock tell that most are late and wait for nothing.
 const HARDLY_EVER: f64 = 2.0;
 
-/// The mean of a piece of evidence over the accepted attempts of a treatment.
-fn mean(attempts: &[&Attempt], treatment: usize, key: &str) -> Option<f64> {
-    let values: Vec<f64> = attempts
+/// What a piece of evidence says in the accepted attempts of a treatment.
+fn values(attempts: &[&Attempt], treatment: usize, key: &str) -> Vec<f64> {
+    attempts
         .iter()
         .filter(|attempt| attempt.treatment == treatment)
         .flat_map(|attempt| &attempt.result.evidence)
         .filter(|evidence| evidence.key == key)
         .filter_map(|evidence| evidence.value.as_ref().ok().copied())
         .filter(|value| value.is_finite())
-        .collect();
+        .collect()
+}
+
+/// The mean of a piece of evidence over the accepted attempts of a treatment.
+fn mean(attempts: &[&Attempt], treatment: usize, key: &str) -> Option<f64> {
+    let values = values(attempts, treatment, key);
     (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
+}
+
+/// The smallest: of what may be measured too large and never too small, as a step of a clock is
+/// where a busy machine lets a tick go by unseen.
+fn least(attempts: &[&Attempt], treatment: usize, key: &str) -> Option<f64> {
+    values(attempts, treatment, key)
+        .into_iter()
+        .reduce(f64::min)
 }
 
 /// What the pacing loop did in a treatment, in words.
 fn pacing(attempts: &[&Attempt], treatment: usize) -> Option<String> {
     let seen = |key: &str| mean(attempts, treatment, key);
     let per_packet = seen("pacer.whole_microseconds_per_packet")?;
-    let step = seen("pacer.clock_step");
     if per_packet < 1.0 {
         return Some(
             "the pacing loop never waits, for a packet takes less than a whole microsecond at the \
@@ -44,37 +56,44 @@ fn pacing(attempts: &[&Attempt], treatment: usize) -> Option<String> {
                 .to_owned(),
         );
     }
-    let step = step?;
-    let sent = seen("pacer.packets_per_wait");
+    let step = least(attempts, treatment, "pacer.clock_step")?;
     Some(if step <= per_packet * 1000.0 {
-        fine(step, per_packet, sent)
+        let waits = seen("pacer.waits").zip(seen("packets.sent"));
+        fine(step, per_packet, waits)
     } else {
         // Of what was sent between two waits, that which the formula speaks of.
         let (verb, counted) = match seen("pacer.credited_per_wait") {
             Some(credited) => ("credits", credited),
-            None => ("sends", sent?),
+            None => ("sends", seen("pacer.packets_per_wait")?),
         };
-        coarse(
-            step,
-            (verb, counted),
-            seen("pacer.packets_per_wait_predicted"),
-        )
+        let predicted = least(attempts, treatment, "pacer.packets_per_wait_predicted");
+        coarse(step, (verb, counted), predicted)
     })
 }
 
-/// What the loop does on a clock whose step is no longer than the time per packet.
-fn fine(step: f64, per_packet: f64, sent: Option<f64>) -> String {
+/// What the loop does on a clock whose step is no longer than the time per packet, given how often
+/// it waited and how many packets it sent.
+fn fine(step: f64, per_packet: f64, waits: Option<(f64, f64)>) -> String {
     let clock = format!(
         "the pacing clock's step, {}, is finer than the {} us between packets",
         phrase::nanoseconds(step),
         phrase::short(per_packet, 3)
     );
-    match sent {
-        Some(sent) if sent >= HARDLY_EVER => format!(
-            "{clock}, and most packets take longer than that: the loop waits only once in {} \
-             packets, and what shows is the cost of each",
-            phrase::short(sent, 3)
-        ),
+    match waits {
+        Some((waits, sent)) if sent >= HARDLY_EVER * waits => {
+            let how_often = if waits == 0.0 {
+                "never waits".to_owned()
+            } else {
+                format!(
+                    "waits only once in {} packets",
+                    phrase::short(sent / waits, 3)
+                )
+            };
+            format!(
+                "{clock}, and most packets take longer than that: the loop {how_often}, and what \
+                 shows is the cost of each"
+            )
+        }
         _ => format!("{clock}, so that they are paced one by one"),
     }
 }
@@ -155,12 +174,17 @@ mod tests {
 
     #[test]
     fn a_fine_clock_never_waits_for_a_tick() {
-        let one_by_one = fine(20.0, 10.0, Some(1.0));
+        let one_by_one = fine(20.0, 10.0, Some((98_000.0, 100_000.0)));
         assert!(one_by_one.contains("20 ns, is finer than the 10 us"));
         assert!(one_by_one.ends_with("paced one by one"));
-        let late = fine(20.0, 1.0, Some(45.0));
+        let late = fine(20.0, 1.0, Some((100.0, 4500.0)));
         assert!(late.contains("waits only once in 45 packets"), "{late}");
-        for text in [one_by_one, late] {
+        // One wait of one packet at the beginning, and none in half a million packets after it.
+        let hardly = fine(69.8, 1.0, Some((1.0, 628_725.0)));
+        assert!(hardly.contains("waits only once in"), "{hardly}");
+        let never = fine(279.4, 1.0, Some((0.0, 602_812.0)));
+        assert!(never.contains("the loop never waits"), "{never}");
+        for text in [one_by_one, late, hardly, never] {
             assert!(!text.contains("stands still") && !text.contains("tick"));
         }
     }
