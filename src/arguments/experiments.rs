@@ -76,17 +76,40 @@ pub enum RebootBy {
 #[command(after_help = "Examples:
   knobstat try -k thp=always,never -n 8 -- ./build.sh
   knobstat try -k turbo=on,off -k cstate=C1,C3 --cpus 1 -- make -C src
-  knobstat try -k level=1,9 -- gzip -k -f -{level} corpus.tar")]
+  knobstat try -k level=1,9 --prepare 'rm -f corpus.tar.gz' -- gzip -k -{level} corpus.tar
+  knobstat try --shell -k 'how=sort -u,sort | uniq' -- '{how} <words.txt'
+  knobstat try -k jobs=$(seq -s, 1 8) --warmup 0 -- make -B -j{jobs}")]
 pub struct Try {
-    /// A factor and its levels: a knob, or a {placeholder} of the command.
+    /// A factor and its levels: a knob, a {placeholder} of the command, or a parameter of it such
+    /// as cpus or priority. A level with a comma has a backslash before it.
     #[arg(short = 'k', long = "knob", value_name = "NAME=A,B", required = true)]
     pub factors: Vec<String>,
     /// How many replicates of each treatment.
     #[arg(short = 'n', long, value_name = "N", default_value_t = 6)]
     pub replicates: u32,
+    /// How many runs go before each measured one; by default 1.
+    #[arg(long, value_name = "N")]
+    pub warmup: Option<u32>,
     /// Pin the command to these CPUs, as in 1 or 0,2-5.
     #[arg(long, value_name = "LIST")]
     pub cpus: Option<String>,
+    /// Run the command and its steps through `sh -c`; its start is then part of what is timed.
+    #[arg(long)]
+    pub shell: bool,
+    #[command(flatten)]
+    pub steps: Steps,
+    /// End a run, which has then failed, when it takes longer.
+    #[arg(long, value_name = "TIME")]
+    pub timeout: Option<String>,
+    /// The exit codes that count as success, as in 0,1; by default 0.
+    #[arg(long, value_name = "CODES", value_delimiter = ',')]
+    pub allowed_exit: Vec<u8>,
+    /// Two treatments within this share of the baseline are equivalent, as in 1%.
+    #[arg(long, value_name = "SHARE")]
+    pub margin: Option<String>,
+    /// What the experiment is called; by default as its command.
+    #[arg(long, value_name = "NAME")]
+    pub name: Option<String>,
     /// The seed of the order.
     #[arg(long, value_name = "N")]
     pub seed: Option<u64>,
@@ -98,4 +121,21 @@ pub struct Try {
     /// The command, started without a shell.
     #[arg(last = true, required = true, value_name = "COMMAND")]
     pub command: Vec<String>,
+}
+
+/// What is run around the command, outside the timing.
+#[derive(Debug, Args)]
+pub struct Steps {
+    /// Run this before every run.
+    #[arg(long, value_name = "COMMAND")]
+    pub prepare: Option<String>,
+    /// Run this after every run.
+    #[arg(long, value_name = "COMMAND")]
+    pub cleanup: Option<String>,
+    /// Run this once before the first run of each treatment.
+    #[arg(long, value_name = "COMMAND")]
+    pub setup: Option<String>,
+    /// Run this once after the last run of each treatment.
+    #[arg(long, value_name = "COMMAND")]
+    pub teardown: Option<String>,
 }

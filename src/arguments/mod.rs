@@ -53,6 +53,24 @@ Exit codes:
   127  a program is missing
   128+n  ended by signal n";
 
+const MINISTAT: &str = "\
+Arguments, which are ministat's:
+  [-Anqs] [-C COLUMN] [-c CONFIDENCE] [-d DELIMITERS] [-w WIDTH] [--compat PROFILE] [FILE ...]
+
+  -A  statistics and no plot
+  -n  the summary alone, neither plot nor test
+  -q  neither header nor names of the sets
+  -s  a bar line for each set
+  -C  the column, from 1
+  -c  80, 90, 95, 98, 99 or 99.5 percent; by default 95
+  -d  the characters that separate columns; by default blank and tab
+  -w  the width of the plot
+  --compat  2015: as Debian's package, to the byte; newest: as FreeBSD's current program (default)
+
+Examples:
+  knobstat ministat before.txt after.txt
+  knobstat ministat -s -w 60 -c 99 before.txt after.txt";
+
 /// What applies to every command.
 #[derive(Clone, Debug, Args)]
 pub struct Global {
@@ -121,7 +139,7 @@ pub enum Command {
     /// Compare files of numbers, or experiments, with today's statistics.
     Compare(Compare),
     /// Compare files of numbers as ministat does, to the byte.
-    #[command(disable_help_flag = true)]
+    #[command(disable_help_flag = true, after_help = MINISTAT)]
     Ministat(Verbatim),
     /// Print completions for a shell.
     Completions(Completions),
@@ -151,4 +169,66 @@ pub struct Verbatim {
         value_name = "ARGS"
     )]
     pub arguments: Vec<OsString>,
+}
+
+#[cfg(test)]
+mod tests {
+    use std::process::Command as Process;
+
+    use clap::CommandFactory;
+
+    use super::*;
+
+    /// The examples of a command's help and of the commands beneath it.
+    fn examples(command: &clap::Command) -> Vec<String> {
+        let help = command
+            .get_after_help()
+            .map_or_else(String::new, ToString::to_string);
+        let mut found: Vec<String> = help
+            .lines()
+            .skip_while(|line| *line != "Examples:")
+            .skip(1)
+            .map(|line| line.trim().to_owned())
+            .collect();
+        for beneath in command.get_subcommands() {
+            found.extend(examples(beneath));
+        }
+        found
+    }
+
+    /// The words that a shell gives to the program in a line.
+    fn words(line: &str) -> Vec<String> {
+        let directory = tempfile::tempdir().expect("a directory for what a line writes");
+        let stand_ins = r#"exec 3>&1 1>/dev/null
+            sudo() { "$@"; }
+            man() { cat; }
+            knobstat() { printf '%s\0' "$@" >&3; }"#;
+        let output = Process::new("bash")
+            .args(["-euc", &format!("{stand_ins}\n{line}")])
+            .current_dir(directory.path())
+            .output()
+            .expect("a shell");
+        assert!(output.status.success(), "{line}");
+        let text = String::from_utf8(output.stdout).expect("words in UTF-8");
+        text.split_terminator('\0').map(str::to_owned).collect()
+    }
+
+    #[test]
+    fn the_examples_of_every_help_are_right() {
+        let found = examples(&Arguments::command());
+        assert!(found.len() > 30, "{found:#?}");
+        for line in found {
+            let words = words(&line);
+            assert!(!words.is_empty(), "{line}");
+            let given = std::iter::once("knobstat".to_owned()).chain(words);
+            if let Err(error) = Arguments::try_parse_from(given) {
+                panic!("{line}\n{error}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_command_line_has_no_contradictions() {
+        Arguments::command().debug_assert();
+    }
 }

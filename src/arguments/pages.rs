@@ -15,8 +15,9 @@ pub struct Completions {
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   knobstat manual | man -l -
-  knobstat manual run | man -l -")]
+  knobstat manual run | man -l -
+  knobstat manual udp send | man -l -")]
 pub struct Manual {
     /// Only this command's page.
-    pub command: Option<String>,
+    pub command: Vec<String>,
 }

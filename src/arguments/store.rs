@@ -15,8 +15,8 @@ pub struct List {
 /// `knobstat show`
 #[derive(Debug, Args)]
 pub struct Show {
-    /// The experiment: its id, the beginning of it, or its name.
-    pub experiment: String,
+    /// The experiment: its id, the beginning of it, or its name; by default the one begun last.
+    pub experiment: Option<String>,
     /// Print as JSON.
     #[arg(long)]
     pub json: bool,
@@ -25,12 +25,13 @@ pub struct Show {
 /// `knobstat report`
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
+  knobstat report
   knobstat report 3f2a
   knobstat report 3f2a --evidence
   knobstat report 3f2a --format markdown >report.md")]
 pub struct Report {
-    /// The experiment: its id, the beginning of it, or its name.
-    pub experiment: String,
+    /// The experiment: its id, the beginning of it, or its name; by default the one begun last.
+    pub experiment: Option<String>,
     /// The format.
     #[arg(long, value_enum, default_value_t = ReportFormat::Text)]
     pub format: ReportFormat,
@@ -63,8 +64,8 @@ pub enum ReportFormat {
   knobstat export 3f2a >experiment.json
   knobstat export 3f2a --format csv >attempts.csv")]
 pub struct Export {
-    /// The experiment: its id, the beginning of it, or its name.
-    pub experiment: String,
+    /// The experiment: its id, the beginning of it, or its name; by default the one begun last.
+    pub experiment: Option<String>,
     /// The format.
     #[arg(long, value_enum, default_value_t = ExportFormat::Json)]
     pub format: ExportFormat,

@@ -9,7 +9,7 @@ use crate::trouble::Trouble;
 
 /// Prints the record.
 pub fn run(arguments: &Export, global: &Global) -> Result<(), Trouble> {
-    let record = show::load(&arguments.experiment, global)?;
+    let record = show::load(arguments.experiment.as_deref(), global)?;
     let text = match arguments.format {
         ExportFormat::Csv => csv(&record),
         ExportFormat::Json => to_json(&record).map_err(|error| {

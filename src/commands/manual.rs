@@ -12,25 +12,24 @@ use crate::trouble::Trouble;
 pub fn run(arguments: &Manual) -> Result<(), Trouble> {
     let mut command = Arguments::command();
     command.build();
-    let page = match &arguments.command {
-        None => command,
-        Some(name) => command
+    let mut page = &command;
+    for name in &arguments.command {
+        page = page
             .get_subcommands()
             .find(|command| command.get_name() == name && !command.is_hide_set())
-            .cloned()
             .ok_or_else(|| {
                 Trouble::request(
-                    format!("there is no command \"{name}\""),
+                    format!("there is no command \"{}\"", arguments.command.join(" ")),
                     "`knobstat --help` lists them.",
                 )
-            })?,
-    };
+            })?;
+    }
     let mut roff = Vec::new();
-    let title = match page.get_name() {
-        "knobstat" => "knobstat".to_owned(),
-        name => format!("knobstat-{name}"),
-    };
-    clap_mangen::Man::new(page)
+    let title = page
+        .get_display_name()
+        .unwrap_or_else(|| page.get_name())
+        .to_owned();
+    clap_mangen::Man::new(page.clone())
         .title(title)
         .render(&mut roff)
         .map_err(|error| Trouble::disk(format!("the manual could not be made ({error})"), ""))?;

@@ -9,7 +9,7 @@ use crate::trouble::Trouble;
 
 /// Prints the report.
 pub fn run(arguments: &Report, global: &Global) -> Result<(), Trouble> {
-    let record = show::load(&arguments.experiment, global)?;
+    let record = show::load(arguments.experiment.as_deref(), global)?;
     let mut findings = Findings::of(&record, &knobstat_analysis::analyse(&record));
     if arguments.evidence {
         findings = findings.with_evidence(&record);

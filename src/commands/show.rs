@@ -1,7 +1,7 @@
 //! `knobstat show`: one experiment, its treatments, its attempts.
 
-use knobstat_data::Record;
 use knobstat_data::observation::{Attempt, Failure, Outcome};
+use knobstat_data::{Machine, Record};
 
 use crate::arguments::{Global, Show};
 use crate::front;
@@ -9,23 +9,38 @@ use crate::output;
 use crate::table;
 use crate::trouble::Trouble;
 
-/// The record of the experiment that goes by a word.
-pub fn load(word: &str, global: &Global) -> Result<Record, Trouble> {
-    match front::existing_store(global)? {
-        Some(store) => store.load(word).map_err(front::store_trouble),
-        None => Err(Trouble::request(
+/// The record of the experiment that goes by a word; without one, of that begun last.
+pub fn load(word: Option<&str>, global: &Global) -> Result<Record, Trouble> {
+    let path = || Ok(front::store_path(global)?.display().to_string());
+    let Some(store) = front::existing_store(global)? else {
+        let which = word.map_or_else(String::new, |word| format!(" {word}"));
+        return Err(Trouble::request(
             format!(
-                "there is no experiment {word}: no store is at {} yet",
-                front::store_path(global)?.display()
+                "there is no experiment{which}: no store is at {} yet",
+                path()?
             ),
             "`knobstat run` makes one; --store names another.",
-        )),
-    }
+        ));
+    };
+    let loaded = match word {
+        Some(word) => store.load(word),
+        None => {
+            let experiments = store.list().map_err(front::store_trouble)?;
+            let Some(newest) = experiments.first() else {
+                return Err(Trouble::request(
+                    format!("no experiment is in {} yet", path()?),
+                    "`knobstat run` and `knobstat try` make some; --store names another store.",
+                ));
+            };
+            store.record(&newest.id)
+        }
+    };
+    loaded.map_err(front::store_trouble)
 }
 
 /// Prints it.
 pub fn run(arguments: &Show, global: &Global) -> Result<(), Trouble> {
-    let record = load(&arguments.experiment, global)?;
+    let record = load(arguments.experiment.as_deref(), global)?;
     if arguments.json {
         let json = serde_json::to_string_pretty(&record).map_err(|error| {
             Trouble::disk(format!("the record could not be written ({error})"), "")
@@ -47,7 +62,7 @@ fn render(record: &Record) -> String {
         record.id,
         record.experiment.name,
         record.started,
-        record.machine.host.as_deref().unwrap_or("an unnamed host"),
+        machine(&record.machine),
         record.plan.seed,
         match record.finished {
             Some(finished) => format!("done {finished}"),
@@ -89,15 +104,56 @@ fn render(record: &Record) -> String {
         ]
     }));
     text.push_str(&table::columns(&rows));
-    for attempt in &record.attempts {
+    text.push_str(&notes(&record.attempts));
+    text
+}
+
+/// What the experiment ran on.
+fn machine(machine: &Machine) -> String {
+    match (machine.simulated(), &machine.host) {
+        (Some(model), _) => format!("a simulated machine ({model})"),
+        (None, Some(host)) => host.clone(),
+        (None, None) => "an unnamed host".to_owned(),
+    }
+}
+
+/// What was noted of the runs: each note once, with the runs that it is of.
+fn notes(attempts: &[Attempt]) -> String {
+    let mut notes: Vec<(&str, Vec<u64>)> = Vec::new();
+    for attempt in attempts {
+        let run = attempt.sequence.saturating_add(1);
         for note in &attempt.result.notes {
-            text.push_str(&format!(
-                "run {}: {note}\n",
-                attempt.sequence.saturating_add(1)
-            ));
+            match notes.iter_mut().find(|(known, _)| known == note) {
+                Some((_, runs)) => runs.push(run),
+                None => notes.push((note, vec![run])),
+            }
         }
     }
+    let mut text = String::new();
+    for (note, runs) in notes {
+        let plural = if runs.len() == 1 { "" } else { "s" };
+        text.push_str(&format!("run{plural} {}: {note}\n", ranges(&runs)));
+    }
     text
+}
+
+/// Ascending numbers, those that follow each other as one range: `1-3, 7`.
+fn ranges(numbers: &[u64]) -> String {
+    let mut ranges: Vec<(u64, u64)> = Vec::new();
+    for &number in numbers {
+        match ranges.last_mut() {
+            Some((_, last)) if *last + 1 == number => *last = number,
+            _ => ranges.push((number, number)),
+        }
+    }
+    let written: Vec<String> = ranges
+        .into_iter()
+        .map(|(first, last)| match last - first {
+            0 => first.to_string(),
+            _ => format!("{first}-{last}"),
+        })
+        .collect();
+    written.join(", ")
 }
 
 /// What came of an attempt, with its reason.
@@ -143,5 +199,16 @@ pub fn reason(failure: &Failure) -> String {
         Failure::TimedOut { after } => format!("still running after {after:?}"),
         Failure::Metric { metric, reason } => format!("{metric}: {reason}"),
         Failure::Workload { reason } => reason.clone(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::ranges;
+
+    #[test]
+    fn numbers_that_follow_each_other_are_one_range() {
+        assert_eq!(ranges(&[3]), "3");
+        assert_eq!(ranges(&[1, 2, 4, 5, 6, 9]), "1-2, 4-6, 9");
     }
 }

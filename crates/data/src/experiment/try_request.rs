@@ -14,6 +14,8 @@ use crate::words::Level;
 /// An experiment as the command line asks for it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TryRequest {
+    /// What the experiment is called, where it says; else it is called as its command.
+    pub name: Option<String>,
     /// The factors, each `NAME=A,B,…`; `\,` stands for a comma within a level.
     pub factors: Vec<String>,
     /// How many blocks, where it says.
@@ -22,7 +24,26 @@ pub struct TryRequest {
     pub seed: Option<u64>,
     /// The CPUs that the command is pinned to, where it says.
     pub cpus: Option<String>,
-    /// The program and its arguments; `{factor}` is replaced as in a file.
+    /// Whether the command and its steps are run through a shell.
+    pub shell: bool,
+    /// How many runs go before each measured one, where it says.
+    pub warmup_runs: Option<u32>,
+    /// Run once before the first run of a treatment, as all steps below, where it says.
+    pub setup: Option<String>,
+    /// Run before every run.
+    pub prepare: Option<String>,
+    /// Run after every run.
+    pub cleanup: Option<String>,
+    /// Run once after the last run of a treatment.
+    pub teardown: Option<String>,
+    /// When a run has taken too long, where it says.
+    pub timeout: Option<String>,
+    /// The exit codes that count as success; none for 0 alone.
+    pub allowed_exit: Vec<u8>,
+    /// The share of the baseline within which two treatments are equivalent, where it says.
+    pub margin: Option<String>,
+    /// The program and its arguments; `{factor}` is replaced as in a file. For a shell they are
+    /// one line, with blanks between them.
     pub command: Vec<String>,
 }
 
@@ -73,15 +94,33 @@ impl Experiment {
 
 /// The text of the file that asks for the same.
 fn source_of(request: &TryRequest) -> Result<String, TryError> {
-    let mut source = format!("name = {}\n\n", toml_text(&name_of(&request.command)));
-    let words: Vec<String> = request.command.iter().map(|word| toml_text(word)).collect();
-    source.push_str(&format!(
-        "[workload]\nkind = \"command\"\ncommand = [{}]\n",
-        words.join(", ")
-    ));
-    if let Some(cpus) = &request.cpus {
-        source.push_str(&format!("cpus = {}\n", toml_text(cpus)));
-    }
+    let name = request.name.clone().unwrap_or_else(|| name_of(request));
+    let mut source = format!(
+        "name = {}\n\n[workload]\nkind = \"command\"\n",
+        toml_text(&name)
+    );
+    let mut key = |key: &str, value: Option<String>| {
+        if let Some(value) = value {
+            source.push_str(&format!("{key} = {value}\n"));
+        }
+    };
+    let text = |value: &Option<String>| value.as_deref().map(toml_text);
+    key("command", Some(command_of(request)));
+    key("shell", request.shell.then(|| "true".to_owned()));
+    key(
+        "warmup_runs",
+        request.warmup_runs.map(|runs| runs.to_string()),
+    );
+    key("setup", text(&request.setup));
+    key("prepare", text(&request.prepare));
+    key("cleanup", text(&request.cleanup));
+    key("teardown", text(&request.teardown));
+    key("cpus", text(&request.cpus));
+    key("timeout", text(&request.timeout));
+    key(
+        "allowed_exit",
+        (!request.allowed_exit.is_empty()).then(|| format!("{:?}", request.allowed_exit)),
+    );
     source.push_str("\n[factors]\n");
     let mut names: Vec<String> = Vec::new();
     for argument in &request.factors {
@@ -102,13 +141,30 @@ fn source_of(request: &TryRequest) -> Result<String, TryError> {
     if let Some(seed) = request.seed {
         source.push_str(&format!("seed = {seed}\n"));
     }
+    if let Some(margin) = &request.margin {
+        source.push_str(&format!("\n[analysis]\nmargin = {}\n", toml_text(margin)));
+    }
     Ok(source)
 }
 
-/// The name of an experiment that has none: its command in one line.
-fn name_of(command: &[String]) -> String {
-    let line: String = command
-        .join(" ")
+/// The command as a file has it: a list of words, or a line for a shell.
+fn command_of(request: &TryRequest) -> String {
+    if request.shell {
+        return toml_text(&request.command.join(" "));
+    }
+    let words: Vec<String> = request.command.iter().map(|word| toml_text(word)).collect();
+    format!("[{}]", words.join(", "))
+}
+
+/// The name of an experiment that has none: its command in one line, as a shell would be given it.
+fn name_of(request: &TryRequest) -> String {
+    let line: String = if request.shell {
+        request.command.join(" ")
+    } else {
+        let words: Vec<String> = request.command.iter().map(|word| quoted(word)).collect();
+        words.join(" ")
+    };
+    let line: String = line
         .chars()
         .map(|letter| if letter.is_control() { ' ' } else { letter })
         .collect();
@@ -120,6 +176,16 @@ fn name_of(command: &[String]) -> String {
     }
     let cut: String = line.chars().take(LONGEST_NAME - 1).collect();
     format!("{cut}…")
+}
+
+/// A word in quotes, where a shell would take it for more or less than one.
+fn quoted(word: &str) -> String {
+    let is_plain = |letter: char| letter.is_alphanumeric() || "_-+=./:,@%{}".contains(letter);
+    if !word.is_empty() && word.chars().all(is_plain) {
+        word.to_owned()
+    } else {
+        format!("'{}'", word.replace('\'', r"'\''"))
+    }
 }
 
 fn factor(argument: &str) -> Result<(String, Vec<Level>), TryError> {

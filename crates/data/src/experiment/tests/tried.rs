@@ -29,7 +29,7 @@ fn a_request_is_the_file_that_says_the_same() {
     let (experiment, source) = Experiment::from_try(&request, &vocabulary()).unwrap();
     assert_eq!(
         source,
-        "name = \"make -s a \\\"b\\\"\"\n\n\
+        "name = \"make -s 'a \\\"b\\\"'\"\n\n\
          [workload]\nkind = \"command\"\ncommand = [\"make\", \"-s\", \"a \\\"b\\\"\"]\n\n\
          [factors]\nturbo = [\"on\", \"off\"]\ncstate = [\"C1\", \"C3\"]\n\n\
          [design]\nreplicates = 8\nseed = 3\n"
@@ -37,6 +37,52 @@ fn a_request_is_the_file_that_says_the_same() {
     assert_eq!(experiment, right(&source));
     assert_eq!(experiment.design.replicates, 8);
     assert_eq!(experiment.design.seed, Some(3));
+}
+
+#[test]
+fn everything_that_a_request_may_say_is_in_the_file() {
+    let request = TryRequest {
+        name: Some("sorting".to_owned()),
+        cpus: Some("1".to_owned()),
+        shell: true,
+        warmup_runs: Some(2),
+        setup: Some("make".to_owned()),
+        prepare: Some("sync; sleep 1".to_owned()),
+        cleanup: Some("rm -f out".to_owned()),
+        teardown: Some("make clean".to_owned()),
+        timeout: Some("10s".to_owned()),
+        allowed_exit: vec![0, 1],
+        margin: Some("1%".to_owned()),
+        ..request(&["how=sort -u,sort | uniq"], &["{how}", "<words"])
+    };
+    let (experiment, source) = Experiment::from_try(&request, &vocabulary()).unwrap();
+    assert_eq!(
+        source,
+        "name = \"sorting\"\n\n\
+         [workload]\nkind = \"command\"\ncommand = \"{how} <words\"\nshell = true\n\
+         warmup_runs = 2\nsetup = \"make\"\nprepare = \"sync; sleep 1\"\n\
+         cleanup = \"rm -f out\"\nteardown = \"make clean\"\ncpus = \"1\"\n\
+         timeout = \"10s\"\nallowed_exit = [0, 1]\n\n\
+         [factors]\nhow = [\"sort -u\", \"sort | uniq\"]\n\n\
+         [analysis]\nmargin = \"1%\"\n"
+    );
+    assert_eq!(experiment, right(&source));
+}
+
+#[test]
+fn a_name_made_of_a_command_can_be_given_to_a_shell() {
+    let name = |command: &[&str]| {
+        let request = request(&["turbo=on,off"], command);
+        Experiment::from_try(&request, &vocabulary())
+            .unwrap()
+            .0
+            .name
+    };
+    assert_eq!(
+        name(&["sh", "-c", "head -c 1k /dev/zero | gzip", "it's", ""]),
+        r"sh -c 'head -c 1k /dev/zero | gzip' 'it'\''s' ''"
+    );
+    assert_eq!(name(&["make", "-j2", "CC=clang"]), "make -j2 CC=clang");
 }
 
 #[test]
