@@ -6,6 +6,9 @@ use std::time::Duration;
 
 use clap::{Args, Subcommand};
 
+use knobstat_data::experiment::{Rate, parse_rate, parse_size};
+use knobstat_data::words::Bytes;
+
 use super::surveys::positive_duration;
 
 /// `knobstat udp`
@@ -57,14 +60,15 @@ pub struct UdpReceive {
 #[command(after_help = "Examples:
   knobstat udp send 192.0.2.2 --duration 10s
   knobstat udp send 192.0.2.2:5447 --rate 10000 --delays --json
+  knobstat udp send 192.0.2.2 --rate 50Mbit --packet-size 1400 --flows 4
   knobstat udp send 192.0.2.2 --reverse
   knobstat udp send '[fe80::2%eth0]:5447' --method gso --packet-size 1200")]
 pub struct UdpSend {
     /// The receiver: HOST, HOST:PORT or, for an IPv6 address, `[ADDRESS]:PORT`.
     pub receiver: String,
-    /// The payload of a datagram in bytes.
-    #[arg(long, value_name = "BYTES", default_value_t = 64)]
-    pub packet_size: u64,
+    /// The payload of a datagram in bytes, or with a unit, as in 4KiB.
+    #[arg(long, value_name = "SIZE", default_value = "64", value_parser = parse_size)]
+    pub packet_size: Bytes,
     /// How datagrams are handed to the kernel: send, sendmmsg, gso or io_uring.
     #[arg(long, value_name = "METHOD", default_value = "sendmmsg")]
     pub method: String,
@@ -77,9 +81,10 @@ pub struct UdpSend {
     /// Send both ways at once.
     #[arg(long)]
     pub both: bool,
-    /// Datagrams a second; by default as fast as it goes.
-    #[arg(long, value_name = "RATE")]
-    pub rate: Option<f64>,
+    /// Datagrams a second, or bits of payload a second, as in 50Mbit; by default as fast as it
+    /// goes.
+    #[arg(long, value_name = "RATE", value_parser = parse_rate)]
+    pub rate: Option<Rate>,
     /// Give up the times that a schedule has missed, instead of making up for them at once.
     #[arg(long, requires = "rate")]
     pub no_catch_up: bool,
@@ -95,9 +100,9 @@ pub struct UdpSend {
     /// The number of each flow's first datagram.
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub first_number: i64,
-    /// The receive buffer that each flow's receiver asks for, in bytes.
-    #[arg(long, value_name = "BYTES", default_value_t = 4 << 20)]
-    pub receive_buffer: u64,
+    /// The receive buffer that each flow's receiver asks for.
+    #[arg(long, value_name = "SIZE", default_value = "4MiB", value_parser = parse_size)]
+    pub receive_buffer: Bytes,
     /// The differentiated services code point, 0 to 63.
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub dscp: i64,

@@ -31,6 +31,7 @@ pub fn run(arguments: &Manual) -> Result<(), Trouble> {
         .to_owned();
     clap_mangen::Man::new(page.clone())
         .title(title)
+        .source(concat!("knobstat ", env!("CARGO_PKG_VERSION")))
         .render(&mut roff)
         .map_err(|error| Trouble::disk(format!("the manual could not be made ({error})"), ""))?;
     let mut text = String::from_utf8_lossy(&roff).into_owned();

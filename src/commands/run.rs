@@ -9,7 +9,8 @@ use knobstat_data::Experiment;
 use knobstat_data::experiment::{GuestTime, TargetChoice};
 use knobstat_data::plan::full_factorial;
 use knobstat_lab::engine::{
-    Assignment, Ended, EngineError, Finish, Means, Prepared, Progress, RealWorld, Silent, prepare,
+    Assignment, Ended, EngineError, Estimate, Finish, Means, Prepared, Progress, RealWorld, Silent,
+    prepare,
 };
 use knobstat_lab::target::{Interrupt, TargetError};
 use knobstat_report::{Report, Style, formats};
@@ -104,12 +105,15 @@ pub fn check(
     let text = match prepare(assignment, target.as_mut(), None, &mut world) {
         Ok(prepared) => {
             let estimate = prepared.estimate().map_err(engine_trouble)?;
-            let time = match &prepared.record().experiment.target {
+            let whose = match &prepared.record().experiment.target {
+                _ if matches!(estimate, Estimate::Unknown { .. }) => "",
                 TargetChoice::Vm(machine) if machine.time == GuestTime::Virtual => {
-                    format!("{estimate} of the guests' own time")
+                    " of the guests' own time"
                 }
-                _ => estimate.to_string(),
+                TargetChoice::Model { .. } => " of simulated time",
+                _ => "",
             };
+            let time = format!("{estimate}{whose}");
             plan_text::render(prepared.record(), &time, &unknown)
         }
         // A plan of which nothing is left can still be shown, with every reason.

@@ -162,6 +162,63 @@ fn help_manual_and_completions_name_every_command() {
 }
 
 #[test]
+fn commands_of_two_words_have_a_page_each() {
+    let place = Place::new();
+    for words in [
+        ["udp", "send"],
+        ["udp", "recv"],
+        ["vm", "prepare"],
+        ["vm", "shell"],
+    ] {
+        let page = output(place.knobstat().arg("manual").args(words))
+            .must_exit(0)
+            .stdout();
+        let title = format!(".TH knobstat-{} 1", words.join("-"));
+        assert!(page.contains(&title), "{page}");
+        assert!(page.contains("knobstat 0."), "{page}");
+    }
+    let unknown = output(place.knobstat().args(["manual", "udp", "fly"])).must_exit(2);
+    assert!(
+        unknown.stderr().contains("\"udp fly\""),
+        "{}",
+        unknown.stderr()
+    );
+    let ministat = output(place.knobstat().args(["help", "ministat"])).must_exit(0);
+    assert!(
+        ministat.stdout().contains("--compat"),
+        "{}",
+        ministat.stdout()
+    );
+}
+
+/// Without an experiment, the one begun last is meant.
+#[test]
+fn the_experiment_begun_last_needs_no_name() {
+    let place = Place::new();
+    for command in ["report", "show", "export"] {
+        let ended = output(place.knobstat().arg(command)).must_exit(2);
+        assert!(
+            ended.stderr().contains("there is no experiment"),
+            "{}",
+            ended.stderr()
+        );
+    }
+    for name in ["the first", "the last"] {
+        let made = [
+            "try", "-k", "a=1,2", "-n", "2", "--quiet", "--name", name, "--",
+        ];
+        output(place.knobstat().args(made).args(["true", "{a}"])).must_exit(0);
+    }
+    for command in ["report", "show", "export"] {
+        let text = output(place.knobstat().arg(command)).must_exit(0).stdout();
+        assert!(
+            text.contains("the last") && !text.contains("the first"),
+            "{text}"
+        );
+    }
+}
+
+#[test]
 fn called_as_ministat_it_is_ministat() {
     let place = Place::new();
     let link = place.path().join("ministat");

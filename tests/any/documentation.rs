@@ -68,7 +68,9 @@ fn run(command: &str, place: &Place, machine: &Machine, id: &str) -> Result<(), 
     // documentation's example is that of an experiment that was run.
     let mut command = command.replace("3f2a", id);
     for verb in ["knobstat run ", "knobstat try "] {
-        if command.contains(verb) && !command.contains("--check") {
+        // A rehearsal is over in a moment and keeps nothing.
+        let is_over_soon = command.contains("--check") || command.contains("--rehearse");
+        if command.contains(verb) && !is_over_soon {
             command = command.replace(verb, &format!("{verb}--check "));
         }
     }
@@ -112,7 +114,10 @@ fn every_command_of_the_documentation_runs() {
     let (place, machine) = (Place::new(), Machine::desktop());
     // The files that the documentation's commands name.
     let repository = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
-    std::os::unix::fs::symlink(repository.join("examples"), place.path().join("examples")).unwrap();
+    for directory in ["examples", "crates"] {
+        let link = place.path().join(directory);
+        std::os::unix::fs::symlink(repository.join(directory), link).unwrap();
+    }
     let script = place.file("build.sh", "#!/bin/sh\ntrue\n");
     std::fs::set_permissions(&script, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
     for file in ["before.txt", "after.txt"] {

@@ -256,6 +256,47 @@ fn try_is_the_same_engine_without_a_file() {
     assert_eq!(machine.bytes(), before);
 }
 
+/// What a file says of a command, the command line can say too.
+#[test]
+fn try_has_steps_a_shell_and_a_margin() {
+    let place = Place::new();
+    let log = place.file("log", "");
+    let step = |word: &str| format!("echo {word} {{n}} >>'{}'", log.display());
+    let report = output(
+        place
+            .knobstat()
+            .args(["try", "--shell", "-k", "n=1,2", "-n", "2", "--seed", "1"])
+            .args(["--warmup", "0", "--timeout", "1m", "--allowed-exit", "0,3"])
+            .args(["--name", "steps", "--margin", "90%", "--json", "--quiet"])
+            .args(["--setup", &step("setup"), "--prepare", &step("prepare")])
+            .args([
+                "--cleanup",
+                &step("cleanup"),
+                "--teardown",
+                &step("teardown"),
+            ])
+            .args(["--", &step("run"), "&&", "exit", "3"]),
+    )
+    .must_exit(0)
+    .json();
+    assert_eq!(report["experiment"]["name"], "steps");
+    assert_eq!(report["experiment"]["margin"], 90.0);
+    for treatment in report["treatments"].as_array().expect("treatments") {
+        assert_eq!(treatment["runs"]["ok"], 2, "{treatment}");
+    }
+    let log = std::fs::read_to_string(&log).expect("what the steps wrote");
+    for n in ["1", "2"] {
+        let steps: Vec<&str> = log
+            .lines()
+            .filter_map(|line| line.strip_suffix(n))
+            .map(str::trim)
+            .collect();
+        let run = ["prepare", "run", "cleanup"];
+        let expected = [&["setup"][..], &run, &run, &["teardown"]].concat();
+        assert_eq!(steps, expected, "{log}");
+    }
+}
+
 #[test]
 fn progress_goes_to_standard_error_and_the_report_to_standard_output() {
     let (place, machine) = (Place::new(), Machine::desktop());

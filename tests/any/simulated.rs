@@ -128,6 +128,23 @@ fn the_experiment_of_2007_shows_the_line_rate_and_the_ticks() {
     assert!(cause.contains("most packets take longer"), "{cause}");
 }
 
+#[test]
+fn a_plan_says_that_the_time_is_simulated() {
+    let place = Place::new();
+    let plan = |example: &str| {
+        output(
+            place
+                .knobstat()
+                .args(["run", "--check"])
+                .arg(format!("examples/{example}")),
+        )
+        .must_exit(0)
+        .stdout()
+    };
+    assert!(plan("clock-sources-model.toml").contains("of simulated time"));
+    assert!(plan("turboboost-model.toml").contains("the first run will tell"));
+}
+
 /// Two carryings out of one request are two experiments with the same numbers.
 #[test]
 fn the_same_file_gives_the_same_numbers() {
@@ -173,6 +190,17 @@ fn a_rehearsal_says_how_long_and_what_can_be_seen_and_keeps_nothing() {
     assert!(
         text.contains("cannot be seen (both limited by the link)"),
         "{text}"
+    );
+    assert!(text.contains("against clocksource=tsc\n"), "{text}");
+    let widest = text.lines().map(|line| line.chars().count()).max();
+    assert!(widest <= Some(120), "{text}");
+    let unknown = rehearse("timer-latency.toml", CORE_I7_870, &[]).must_exit(2);
+    assert!(
+        unknown
+            .stderr()
+            .contains("kind=timer (a model cannot run the workload timer)"),
+        "{}",
+        unknown.stderr()
     );
     let refused = rehearse("turboboost.toml", OPTERON_TG3, &[]).must_exit(2);
     assert!(refused.stderr().contains("[job]"), "{}", refused.stderr());

@@ -58,7 +58,7 @@ pub(crate) fn wrapped(text: &str, columns: usize, first: &str, rest: &str) -> St
     let mut lines = String::new();
     let mut line = first.to_owned();
     let mut empty = true;
-    for word in text.split_whitespace() {
+    for word in words(text) {
         if !empty && width(&line) + 1 + width(word) > columns {
             lines.push_str(line.trim_end());
             lines.push('\n');
@@ -76,9 +76,33 @@ pub(crate) fn wrapped(text: &str, columns: usize, first: &str, rest: &str) -> St
     lines
 }
 
+/// The words of a text; a percent sign, whatever follows it, is not parted from its number.
+fn words(text: &str) -> impl Iterator<Item = &str> {
+    let mut rest = text.trim();
+    std::iter::from_fn(move || {
+        let is_blank = |at: &(usize, char)| at.1.is_whitespace();
+        let end = rest
+            .char_indices()
+            .filter(is_blank)
+            .find(|(at, _)| !rest[*at..].trim_start().starts_with('%'))
+            .map_or(rest.len(), |(at, _)| at);
+        let (word, following) = rest.split_at(end);
+        rest = following.trim_start();
+        (!word.is_empty()).then_some(word)
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_percent_sign_stays_with_its_number() {
+        let text = wrapped("lies between -1 % and +51 %.", 16, "", "");
+        assert_eq!(text, "lies between\n-1 % and +51 %.\n");
+        let text = wrapped("(between -15.3 %) of it", 15, "", "");
+        assert_eq!(text, "(between\n-15.3 %) of it\n");
+    }
 
     #[test]
     fn wide_characters_take_two_columns() {

@@ -6,7 +6,7 @@ mod text;
 use std::net::SocketAddr;
 use std::sync::{Mutex, PoisonError};
 
-use knobstat_data::words::Bytes;
+use knobstat_data::experiment::Rate;
 use knobstat_data::{Parameters, Value};
 use knobstat_load::workloads::udp::ends::{
     self, Direction, EndsError, Event, Request, Serving, SoFar, Token,
@@ -103,10 +103,7 @@ fn tell(event: &Event, is_json: bool) {
 fn parameters(arguments: &UdpSend) -> Parameters {
     let word = |text: &str| Value::Text(text.to_owned());
     let mut parameters = Parameters::from([
-        (
-            "packet_size".to_owned(),
-            Value::Size(Bytes(arguments.packet_size)),
-        ),
+        ("packet_size".to_owned(), Value::Size(arguments.packet_size)),
         ("method".to_owned(), word(&arguments.method)),
         (
             "receiver_method".to_owned(),
@@ -126,7 +123,7 @@ fn parameters(arguments: &UdpSend) -> Parameters {
         ),
         (
             "receive_buffer".to_owned(),
-            Value::Size(Bytes(arguments.receive_buffer)),
+            Value::Size(arguments.receive_buffer),
         ),
         (
             "first_number".to_owned(),
@@ -134,7 +131,11 @@ fn parameters(arguments: &UdpSend) -> Parameters {
         ),
     ]);
     if let Some(rate) = arguments.rate {
-        parameters.insert("rate".to_owned(), Value::PacketRate(rate));
+        let rate = match rate {
+            Rate::Packets(rate) => Value::PacketRate(rate),
+            Rate::Bits(rate) => Value::BitRate(rate),
+        };
+        parameters.insert("rate".to_owned(), rate);
     }
     if let Some(count) = arguments.count {
         parameters.insert("count".to_owned(), Value::Integer(count));

@@ -55,8 +55,12 @@ pub(super) fn of(ends: &TwoEnds) -> String {
         }
     )];
     lines.push(format!(
-        "class {}, up to {} datagrams a buffer",
-        ends.class, ends.datagrams_per_buffer
+        "class {}, {}",
+        ends.class,
+        match ends.datagrams_per_buffer {
+            0 | 1 => "one datagram a buffer".to_owned(),
+            most => format!("up to {most} datagrams a buffer"),
+        }
     ));
     for value in &ends.metrics {
         let limit = value

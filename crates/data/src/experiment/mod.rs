@@ -27,7 +27,7 @@ use crate::words::{Celsius, Level, Metric, Parameters, Ratio, Setting, Treatment
 
 pub use diagnostics::{Diagnostic, Diagnostics};
 pub use parameters_for::ParametersError;
-pub use quantities::{DurationError, parse_duration};
+pub use quantities::{QuantityError, Rate, parse_duration, parse_rate, parse_size};
 pub use suggest::nearest;
 pub use templates::TemplateError;
 pub use try_request::{TryError, TryRequest};

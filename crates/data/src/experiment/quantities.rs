@@ -34,12 +34,16 @@ fn scaled(digits: &str, unit: u128) -> Option<u128> {
     (product % power == 0).then(|| product / power)
 }
 
-/// A text that is no stretch of time.
+/// A text that is not the quantity that was asked for.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
-#[error("\"{text}\" is not a duration: {DURATION_REMEDY}")]
-pub struct DurationError {
+#[error("\"{text}\" is not {what}: {remedy}")]
+pub struct QuantityError {
     /// The text as given.
     pub text: String,
+    /// What it should have been.
+    pub what: &'static str,
+    /// How that is written.
+    pub remedy: &'static str,
 }
 
 const DURATION_REMEDY: &str = "write a number and its unit (ns, us, ms, s, m, h), as in \"200ms\"";
@@ -49,9 +53,11 @@ const DURATION_REMEDY: &str = "write a number and its unit (ns, us, ms, s, m, h)
 ///
 /// # Errors
 /// Anything else, or more than 584 years.
-pub fn parse_duration(text: &str) -> Result<Duration, DurationError> {
-    let error = || DurationError {
+pub fn parse_duration(text: &str) -> Result<Duration, QuantityError> {
+    let error = || QuantityError {
         text: text.to_owned(),
+        what: "a duration",
+        remedy: DURATION_REMEDY,
     };
     let (digits, unit) = split_unit(text);
     let nanoseconds = match unit {
@@ -91,32 +97,50 @@ pub(super) fn positive_duration(value: &DeValue<'_>) -> Result<Duration, Fault> 
     Ok(duration)
 }
 
+const SIZE_REMEDY: &str =
+    "write bytes as in 64, or a unit (kB, KiB, MB, MiB, GB, GiB) as in \"4KiB\"";
+
+/// A size as experiment files and the command line have it: `64`, `4KiB`.
+///
+/// # Errors
+/// Anything else, parts of a byte included.
+pub fn parse_size(text: &str) -> Result<Bytes, QuantityError> {
+    let (digits, unit) = split_unit(text);
+    let factor = match unit {
+        "" | "B" => Some(1),
+        "kB" => Some(1_000),
+        "MB" => Some(1_000_000),
+        "GB" => Some(1_000_000_000),
+        "KiB" => Some(1 << 10),
+        "MiB" => Some(1 << 20),
+        "GiB" => Some(1 << 30),
+        _ => None,
+    };
+    factor
+        .and_then(|factor| scaled(digits, factor))
+        .and_then(|bytes| u64::try_from(bytes).ok())
+        .map(Bytes)
+        .ok_or_else(|| QuantityError {
+            text: text.to_owned(),
+            what: "a size",
+            remedy: SIZE_REMEDY,
+        })
+}
+
 /// A size within these bounds in bytes: `64`, `"64"` or `"4KiB"`.
 pub(super) fn size(value: &DeValue<'_>, least: u64, most: u64) -> Result<Bytes, Fault> {
-    const REMEDY: &str =
-        "write bytes as in 64, or a unit (kB, KiB, MB, MiB, GB, GiB) as in \"4KiB\"";
     let bytes = match value {
         DeValue::String(text) => {
-            let (digits, unit) = split_unit(text);
-            let factor = match unit {
-                "" | "B" => 1,
-                "kB" => 1_000,
-                "MB" => 1_000_000,
-                "GB" => 1_000_000_000,
-                "KiB" => 1 << 10,
-                "MiB" => 1 << 20,
-                "GiB" => 1 << 30,
-                _ => return Err(Fault::new("must be a size", "not a size", REMEDY)),
-            };
-            scaled(digits, factor)
-                .and_then(|bytes| u64::try_from(bytes).ok())
-                .ok_or_else(|| Fault::new("must be a size", "not a size", REMEDY))?
+            let parsed = parse_size(text);
+            let parsed =
+                parsed.map_err(|_| Fault::new("must be a size", "not a size", SIZE_REMEDY));
+            parsed?.0
         }
         other => {
             let number =
-                integer(other).ok_or_else(|| Fault::type_of("a size", other, REMEDY))??;
+                integer(other).ok_or_else(|| Fault::type_of("a size", other, SIZE_REMEDY))??;
             u64::try_from(number)
-                .map_err(|_| Fault::new("must be a size", "less than nothing", REMEDY))?
+                .map_err(|_| Fault::new("must be a size", "less than nothing", SIZE_REMEDY))?
         }
     };
     if (least..=most).contains(&bytes) {
@@ -181,41 +205,71 @@ pub(super) fn temperature(value: &DeValue<'_>) -> Result<Celsius, Fault> {
 
 /// A rate, as its author thinks of it.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Rate {
+pub enum Rate {
     /// Packets a second.
     Packets(f64),
     /// Bits a second.
     Bits(BitRate),
 }
 
+impl Rate {
+    /// Whether it is above nothing, and within what a network can carry.
+    fn is_sane(self) -> bool {
+        let (Self::Packets(number) | Self::Bits(BitRate(number))) = self;
+        number > 0.0 && number <= 1e15
+    }
+}
+
+const RATE_REMEDY: &str =
+    "write packets a second as in 10000, or bits a second (bit, kbit, Mbit, Gbit) as in \"50Mbit\"";
+
+/// A text of bits a second with its unit: `50Mbit`.
+fn bit_rate(text: &str) -> Option<BitRate> {
+    let (digits, unit) = split_unit(text);
+    let bits = match unit {
+        "bit" => 1.0,
+        "kbit" => 1e3,
+        "Mbit" => 1e6,
+        "Gbit" => 1e9,
+        _ => return None,
+    };
+    let number: f64 = digits.parse().ok()?;
+    Some(BitRate(number * bits))
+}
+
+/// A rate as the command line has it: packets a second, `10000`, or bits a second, `50Mbit`.
+///
+/// # Errors
+/// Anything else, nothing at all and what no network carries included.
+pub fn parse_rate(text: &str) -> Result<Rate, QuantityError> {
+    let packets = || text.trim().parse().ok().map(Rate::Packets);
+    bit_rate(text)
+        .map(Rate::Bits)
+        .or_else(packets)
+        .filter(|rate| rate.is_sane())
+        .ok_or_else(|| QuantityError {
+            text: text.to_owned(),
+            what: "a rate",
+            remedy: RATE_REMEDY,
+        })
+}
+
 /// A rate above nothing: packets a second as in `10000`, or bits a second as in `"50Mbit"`.
 pub(super) fn rate(value: &DeValue<'_>) -> Result<Rate, Fault> {
-    const REMEDY: &str = "write packets a second as in 10000, or bits a second (bit, kbit, Mbit, Gbit) as in \"50Mbit\"";
-    let fault = || Fault::new("must be a rate", "not a rate", REMEDY);
     let rate = match value {
-        DeValue::String(text) => {
-            let (digits, unit) = split_unit(text);
-            let bits = match unit {
-                "bit" => 1.0,
-                "kbit" => 1e3,
-                "Mbit" => 1e6,
-                "Gbit" => 1e9,
-                _ => return Err(fault()),
-            };
-            let number: f64 = digits.parse().map_err(|_| fault())?;
-            Rate::Bits(BitRate(number * bits))
-        }
+        DeValue::String(text) => bit_rate(text)
+            .map(Rate::Bits)
+            .ok_or_else(|| Fault::new("must be a rate", "not a rate", RATE_REMEDY))?,
         DeValue::Integer(_) | DeValue::Float(_) => Rate::Packets(number(value)?),
-        other => return Err(Fault::type_of("a rate", other, REMEDY)),
+        other => return Err(Fault::type_of("a rate", other, RATE_REMEDY)),
     };
-    let (Rate::Packets(number) | Rate::Bits(BitRate(number))) = rate;
-    if number > 0.0 && number <= 1e15 {
+    if rate.is_sane() {
         Ok(rate)
     } else {
         Err(Fault::new(
             "must be above nothing, and within what a network can carry",
             "out of range",
-            REMEDY,
+            RATE_REMEDY,
         ))
     }
 }
@@ -306,6 +360,12 @@ mod tests {
             "0", "-5", "\"50\"", "\"50MB\"", "nan", "inf", "\"0bit\"", "true",
         ] {
             assert!(rate(&value(text)).is_err(), "{text}");
+        }
+        assert_eq!(parse_rate("1e4"), Ok(Rate::Packets(10_000.0)));
+        assert_eq!(parse_rate("50Mbit"), Ok(Rate::Bits(BitRate(5e7))));
+        for text in ["50M", "0", "-5", "nan", "inf", "0bit", "", "1e300"] {
+            let error = parse_rate(text).unwrap_err().to_string();
+            assert!(error.contains("50Mbit"), "{error}");
         }
     }
 }

@@ -90,7 +90,12 @@ impl Cells {
             omissions.extend(lacking.first().map(|first| {
                 let given = self.distinct.get(first.index);
                 let value = given.and_then(|parameters| parameters.get(&first.parameter));
-                omission(first, value.map_or_else(|| Level::text("unset"), level_of))
+                let level = match value {
+                    Some(value) => level_of(value),
+                    None if first.parameter == "kind" => Level::text(&experiment.workload.kind),
+                    None => Level::text("unset"),
+                };
+                omission(first, level)
             }));
         }
         omissions

@@ -49,9 +49,7 @@ impl fmt::Display for Estimate {
         match self {
             Self::About(time) => write!(f, "about {}", Rough(*time)),
             Self::AtMost(time) => write!(f, "at most {}", Rough(*time)),
-            Self::Unknown { runs } => {
-                write!(f, "unknown for {runs} runs; one run is needed to know")
-            }
+            Self::Unknown { .. } => write!(f, "for how long the first run will tell"),
         }
     }
 }

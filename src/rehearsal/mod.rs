@@ -5,23 +5,22 @@
 //! anything that goes wrong from run to run, for the differences that are true of the machine; and
 //! with more blocks, for the spread of those differences.
 
-use std::collections::BTreeMap;
-use std::fmt::Write;
+mod formats;
+
 use std::time::Duration;
 
 use knobstat_analysis::observations::{Observed, pair, values};
-use knobstat_analysis::{censoring, family, phrase, stop};
+use knobstat_analysis::{censoring, family, stop};
 use knobstat_data::experiment::FactorKind;
 use knobstat_data::observation::{Failure, Outcome};
 use knobstat_data::{Experiment, Record, Treatment};
-use knobstat_lab::engine::{Assignment, EngineError, Estimate, Means, RealWorld, Silent, prepare};
+use knobstat_lab::engine::{Assignment, EngineError, Means, RealWorld, Silent, prepare};
 use knobstat_lab::store::Store;
 use knobstat_lab::target::NoInterrupt;
 use knobstat_lab::targets::ModelTarget;
 use knobstat_model::Simulator;
 use knobstat_stats::planning::power_paired;
 use knobstat_stats::summary::Summary;
-use serde_json::json;
 
 use crate::commands::run::engine_trouble;
 use crate::front::store_trouble;
@@ -258,126 +257,6 @@ impl Rehearsal {
                 .collect(),
         }
     }
-
-    /// For a person.
-    pub fn text(&self) -> String {
-        let mut text = format!(
-            "{}\nrehearsed on a simulated machine: {}\n",
-            self.name, self.machine
-        );
-        if let Some(job) = &self.job {
-            let _ = writeln!(
-                text,
-                "the command is represented by the machine file's job: {job}"
-            );
-        }
-        let _ = writeln!(
-            text,
-            "\n{}, {} of running and settling{}{}",
-            phrase::count(self.runs as u64, "run"),
-            Estimate::About(self.takes),
-            if self.boots > 0 {
-                format!(", {}", phrase::count(self.boots as u64, "boot"))
-            } else {
-                String::new()
-            },
-            if self.tainted > 0 {
-                format!("; {} of the runs tainted", self.tainted)
-            } else {
-                String::new()
-            }
-        );
-        for left_out in &self.left_out {
-            let _ = writeln!(text, "left out: {left_out}");
-        }
-        for factor in &self.unknown_to_job {
-            let _ = writeln!(
-                text,
-                "warning: {factor} changes the command only, which a job does not know: it shows no difference here."
-            );
-        }
-        let _ = writeln!(
-            text,
-            "\nWith {} of {} ({}):",
-            phrase::count(self.blocks as u64, "block"),
-            self.metric,
-            self.unit
-        );
-        let names: Vec<String> = self
-            .comparisons
-            .iter()
-            .map(|one| format!("{} against {}", one.treatment, one.baseline))
-            .collect();
-        let width = names.iter().map(String::len).max().unwrap_or(0);
-        for (one, name) in self.comparisons.iter().zip(&names) {
-            let difference = one.percent.map_or_else(
-                || "unknown".to_owned(),
-                |percent| format!("{percent:+.2} %"),
-            );
-            let why = match (one.limited, one.power) {
-                (Some(limit), _) => format!(" (both limited by the {limit})"),
-                (None, Some(power)) if !one.is_nothing() => {
-                    format!(" (in {:.0} of 100 experiments)", 100.0 * power)
-                }
-                _ => String::new(),
-            };
-            let smallest = one
-                .smallest
-                .map_or_else(String::new, |smallest| format!("; from {smallest:.2} % on"));
-            let _ = writeln!(
-                text,
-                "  {name:width$}  {difference:>9}  {}{why}{smallest}",
-                one.word()
-            );
-        }
-        text.push_str(
-            "\n\"From … on\" is the smallest difference that nine of ten such experiments would find. A rehearsal\nsays what follows from the machine file; it knows nothing of the machine itself.\n",
-        );
-        text
-    }
-
-    /// For a program.
-    pub fn json(&self) -> String {
-        let comparisons: Vec<serde_json::Value> = self
-            .comparisons
-            .iter()
-            .map(|one| {
-                json!({
-                    "levels": levels(&one.treatment),
-                    "baseline": levels(&one.baseline),
-                    "percent": one.percent,
-                    "power": one.power,
-                    "smallest_percent": one.smallest,
-                    "limited_by": one.limited,
-                    "expectation": one.word(),
-                })
-            })
-            .collect();
-        let value = json!({
-            "schema": "knobstat.rehearsal/1",
-            "experiment": self.name,
-            "machine": self.machine,
-            "job": self.job,
-            "runs": self.runs,
-            "tainted": self.tainted,
-            "seconds": self.takes.as_secs_f64(),
-            "boots": self.boots,
-            "blocks": self.blocks,
-            "metric": self.metric,
-            "unit": self.unit,
-            "comparisons": comparisons,
-            "left_out": self.left_out,
-        });
-        format!("{value:#}\n")
-    }
-}
-
-fn levels(treatment: &Treatment) -> BTreeMap<&str, &knobstat_data::Level> {
-    treatment
-        .settings
-        .iter()
-        .map(|setting| (setting.factor.as_str(), &setting.level))
-        .collect()
 }
 
 /// What is to be expected of a comparison, from its cells without disturbance and with it: each
