@@ -35,7 +35,7 @@ pub fn run(arguments: &Manual) -> Result<(), Trouble> {
         .render(&mut roff)
         .map_err(|error| Trouble::disk(format!("the manual could not be made ({error})"), ""))?;
     let mut text = String::from_utf8_lossy(&roff).into_owned();
-    if arguments.command.as_deref() == Some("knobs") {
+    if arguments.command == ["knobs"] {
         text.push_str(&of_the_knobs());
     }
     output::result(&text)
