@@ -110,14 +110,18 @@ fn missing_program(program: &MissingProgram) -> String {
 
 /// The levels with their reasons, and then what would make them available.
 fn omissions(omissions: &[Omission]) -> String {
-    let reasons: Vec<String> = omissions
-        .iter()
-        .map(|omission| {
-            format!(
-                "{}={} ({})",
-                omission.factor, omission.level, omission.reason
-            )
-        })
+    // Levels with one reason are one clause.
+    let mut levels: Vec<(&str, Vec<String>)> = Vec::new();
+    for omission in omissions {
+        let level = format!("{}={}", omission.factor, omission.level);
+        match levels.iter_mut().find(|(why, _)| *why == omission.reason) {
+            Some((_, alike)) => alike.push(level),
+            None => levels.push((&omission.reason, vec![level])),
+        }
+    }
+    let reasons: Vec<String> = levels
+        .into_iter()
+        .map(|(why, levels)| format!("{} ({why})", levels.join(" and ")))
         .collect();
     let mut remedies: Vec<&str> = Vec::new();
     for remedy in omissions
@@ -132,4 +136,32 @@ fn omissions(omissions: &[Omission]) -> String {
         remedies.push("leave it out");
     }
     format!("{}; {}", reasons.join(", "), remedies.join("; "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use knobstat_data::Level;
+
+    #[test]
+    fn levels_with_one_reason_are_one_clause_and_a_remedy_is_said_once() {
+        let omission = |factor: &str, level: &str, reason: &str| Omission {
+            factor: factor.to_owned(),
+            level: Level::text(level),
+            reason: reason.to_owned(),
+            remedy: Some("use sudo".to_owned()),
+        };
+        let error = EngineError::NothingLeft(vec![
+            omission("thp", "always", "only root may"),
+            omission("clocksource", "hpet", "it is not offered"),
+            omission("thp", "never", "only root may"),
+        ]);
+        assert!(
+            error.to_string().ends_with(
+                "cannot take thp=always and thp=never (only root may), \
+                 clocksource=hpet (it is not offered); use sudo"
+            ),
+            "{error}"
+        );
+    }
 }
