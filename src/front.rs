@@ -4,6 +4,7 @@ use std::cell::RefCell;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
+use std::sync::OnceLock;
 
 use knobstat_data::Experiment;
 use knobstat_data::experiment::TargetChoice;
@@ -138,14 +139,25 @@ pub fn start_agent(root: &Root) -> Result<(LocalTarget<SignalWatch>, Rc<SignalWa
     Ok((LocalTarget::new(agent, Rc::clone(&watch)), watch))
 }
 
-/// The user behind sudo.
+/// The user behind sudo. Who that is can only be told with root's rights, and is remembered once
+/// they are given up.
 fn invoking_user() -> Result<Option<User>, Trouble> {
-    user::behind_sudo(|name| std::env::var_os(name)).map_err(|error| {
+    static INVOKING: OnceLock<Option<User>> = OnceLock::new();
+    if let Some(known) = INVOKING.get() {
+        return Ok(known.clone());
+    }
+    let user = user::behind_sudo(|name| std::env::var_os(name)).map_err(|error| {
         Trouble::request(
             format!("the user behind sudo cannot be told ({error})"),
             "Start knobstat without sudo's variables (env -u SUDO_UID -u SUDO_GID) to work as root.",
         )
-    })
+    })?;
+    Ok(INVOKING.get_or_init(|| user).clone())
+}
+
+/// The user behind sudo whose rights are still to be taken on.
+fn user_to_become() -> Result<Option<User>, Trouble> {
+    Ok(invoking_user()?.filter(|_| user::is_root()))
 }
 
 /// Gives up root's rights for those of the user behind sudo, where there is one.
@@ -153,7 +165,7 @@ fn invoking_user() -> Result<Option<User>, Trouble> {
 /// # Errors
 /// When they cannot be given up.
 pub fn become_invoking_user() -> Result<(), Trouble> {
-    let Some(user) = invoking_user()? else {
+    let Some(user) = user_to_become()? else {
         return Ok(());
     };
     user::become_user(&user.credentials).map_err(|error| {
@@ -191,7 +203,7 @@ pub fn store_path(global: &Global) -> Result<PathBuf, Trouble> {
 
 /// Opens the store, and makes it where there is none.
 pub fn open_store(global: &Global) -> Result<Store, Trouble> {
-    let owner = invoking_user()?.map(|user| Owner {
+    let owner = user_to_become()?.map(|user| Owner {
         user: user.credentials.uid,
         group: user.credentials.gid,
     });

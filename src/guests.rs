@@ -90,8 +90,8 @@ pub fn on_paper(
     let mut cannot = |error: &dyn std::fmt::Display| {
         sentences.push(format!("None could be booted here: {error}."));
     };
-    let cache = Cache::locate(std::env::var_os).unwrap_or_else(|error| {
-        cannot(&error);
+    let cache = vm::cache().unwrap_or_else(|error| {
+        cannot(&error.cause);
         Cache::of([])
     });
     let (guest, why) = VmOnPaper::new(machine, directory_of(file), cache, at_boot(experiment));

@@ -13,8 +13,9 @@ use knobstat_sys::pidfd::PidFd;
 use crate::needs;
 use crate::transcript::Transcript;
 
-/// A guest that has not come to its end by then is ended: something in it waits for ever.
-const LONGEST: Duration = Duration::from_secs(400);
+/// A guest that has not come to its end by then is ended: something in it waits for ever. On a quiet
+/// machine it takes a minute at the most.
+const LONGEST: Duration = Duration::from_secs(3600);
 
 /// What every script begins with.
 const BEGINNING: &str = include_str!("scripts/begin.sh");

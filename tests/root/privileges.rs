@@ -24,6 +24,11 @@ pub const TESTS: &[Test] = &[
         under_sudo_only_the_agent_and_the_guardian_are_root,
     ),
     (
+        "under_sudo_store_and_kernels_are_those_of_the_user",
+        &[Need::Root, Need::Nobody],
+        under_sudo_store_and_kernels_are_those_of_the_user,
+    ),
+    (
         "commands_of_a_file_that_others_wrote_need_a_yes",
         &[Need::Root, Need::Nobody],
         commands_of_a_file_that_others_wrote_need_a_yes,
@@ -175,6 +180,50 @@ fn under_sudo_only_the_agent_and_the_guardian_are_root() {
         );
     }
     assert!(store.exists());
+}
+
+/// Where nobody says where they are, and HOME is root's, as sudo leaves it. The user here has a home
+/// that is not there, which is named.
+fn under_sudo_store_and_kernels_are_those_of_the_user() {
+    let nobody = user::named("nobody").unwrap();
+    let home = nobody.home.clone().unwrap();
+    let (place, machine) = (Place::new(), Machine::desktop());
+    // One that is only looked for.
+    let qemu = place.file("qemu-system-x86_64", "");
+    for (target, kept) in [
+        ("local", ".local/share/knobstat"),
+        ("vm", ".cache/knobstat/kernels"),
+    ] {
+        let file = place.file(
+            "experiment.toml",
+            &format!(
+                "name = \"whose\"\n[workload]\nkind = \"command\"\ncommand = \"true\"\n[factors]\nthp = [\"always\", \"never\"]\n[target]\nkind = \"{target}\"\n"
+            ),
+        );
+        for readable in [place.path(), &qemu, &file] {
+            std::fs::set_permissions(readable, std::fs::Permissions::from_mode(0o755)).unwrap();
+        }
+        let mut command = place.knobstat_on(&machine);
+        command
+            .args(["run", "--quiet"])
+            .arg(&file)
+            .env("SUDO_UID", nobody.credentials.uid.to_string())
+            .env("SUDO_GID", nobody.credentials.gid.to_string())
+            .env("HOME", "/root")
+            .env("PATH", format!("{}:/usr/bin:/bin", place.path().display()));
+        for variable in [
+            "KNOBSTAT_STORE",
+            "KNOBSTAT_KERNEL_CACHE",
+            "XDG_DATA_HOME",
+            "XDG_CACHE_HOME",
+        ] {
+            command.env_remove(variable);
+        }
+        let ended = output(&mut command);
+        let said = ended.stderr();
+        let place = home.join(kept).display().to_string();
+        assert!(said.contains(&place), "{place}: {said}");
+    }
 }
 
 fn commands_of_a_file_that_others_wrote_need_a_yes() {

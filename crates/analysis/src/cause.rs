@@ -75,7 +75,7 @@ fn pacing(attempts: &[&Attempt], treatment: usize) -> Option<String> {
 /// it waited and how many packets it sent.
 fn fine(step: f64, per_packet: f64, waits: Option<(f64, f64)>) -> String {
     let clock = format!(
-        "the pacing clock's step, {}, is finer than the {} us between packets",
+        "the pacing clock goes on by {} from reading to reading, less than the {} us between packets",
         phrase::nanoseconds(step),
         phrase::short(per_packet, 3)
     );
@@ -175,7 +175,7 @@ mod tests {
     #[test]
     fn a_fine_clock_never_waits_for_a_tick() {
         let one_by_one = fine(20.0, 10.0, Some((98_000.0, 100_000.0)));
-        assert!(one_by_one.contains("20 ns, is finer than the 10 us"));
+        assert!(one_by_one.contains("20 ns from reading to reading, less than the 10 us"));
         assert!(one_by_one.ends_with("paced one by one"));
         let late = fine(20.0, 1.0, Some((100.0, 4500.0)));
         assert!(late.contains("waits only once in 45 packets"), "{late}");

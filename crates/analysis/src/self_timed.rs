@@ -16,17 +16,21 @@ const TIMEKEEPING: [&str; 9] = [
     "timecounter",
 ];
 
-/// The first factor that changes how the machine keeps time.
-pub fn timekeeping_factor(experiment: &Experiment) -> Option<&str> {
-    experiment
+/// The factors that change how the machine keeps time.
+pub fn timekeeping_factors(experiment: &Experiment) -> impl Iterator<Item = &str> {
+    let knobs = experiment
         .factors
         .iter()
-        .filter(|factor| factor.kind.is_knob())
-        .map(|factor| factor.name.as_str())
-        .find(|name| {
-            name.split([':', '/', '.', '='])
-                .any(|word| TIMEKEEPING.contains(&word.to_ascii_lowercase().as_str()))
-        })
+        .filter(|factor| factor.kind.is_knob());
+    knobs.map(|factor| factor.name.as_str()).filter(|name| {
+        name.split([':', '/', '.', '='])
+            .any(|word| TIMEKEEPING.contains(&word.to_ascii_lowercase().as_str()))
+    })
+}
+
+/// The first factor that changes how the machine keeps time.
+pub fn timekeeping_factor(experiment: &Experiment) -> Option<&str> {
+    timekeeping_factors(experiment).next()
 }
 
 /// The factor that forbids a verdict on this metric: the workload took its time by a clock that

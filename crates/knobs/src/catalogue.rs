@@ -81,6 +81,10 @@ pub enum EffectCheck {
     IdleStates,
     /// Local timer interrupts a second on a busy CPU.
     TimerInterrupts,
+    /// Local timer interrupts a second on a CPU that sleeps, against those on a busy one.
+    IdleTick,
+    /// The resolution of timers.
+    TimerResolution,
     /// The frequency of a busy CPU against its nominal one.
     BusyFrequency,
 }

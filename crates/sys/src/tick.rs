@@ -1,5 +1,5 @@
-//! The tick rate as it shows: local timer interrupts a second on a CPU that is kept busy, for
-//! kernels whose configuration cannot be read.
+//! The tick as it shows: local timer interrupts a second on a CPU that is kept busy, which is the
+//! tick rate of kernels whose configuration cannot be read, and on one that is let sleep.
 //!
 //! The clock ticks of sysconf(3) are not it. (The kernel's documentation: filesystems/proc.rst on
 //! /proc/interrupts, timers/no_hz.rst.)
@@ -29,24 +29,33 @@ pub fn measured_hz() -> Option<u32> {
 
 /// Local timer interrupts a second on one CPU that this thread keeps busy for so long.
 pub fn busy_rate(time: Duration) -> Option<f64> {
+    rate_while(|begun| {
+        while begun.elapsed() < time {
+            std::hint::spin_loop();
+        }
+    })
+}
+
+/// Local timer interrupts a second on one CPU on which this thread sleeps for so long. Others may
+/// keep it busy all the same.
+pub fn asleep_rate(time: Duration) -> Option<f64> {
+    rate_while(|_| std::thread::sleep(time))
+}
+
+/// Local timer interrupts a second on the CPU that this thread is held on meanwhile.
+fn rate_while(pass_time: impl FnOnce(Instant)) -> Option<f64> {
     let before = affinity().ok()?;
     let cpu = *before.first()?;
     set_affinity(&[cpu]).ok()?;
-    let rate = count_while_busy(cpu, time);
+    let count = || timer_interrupts(&fs::read_to_string("/proc/interrupts").ok()?, cpu);
+    let first = count();
+    let begun = Instant::now();
+    pass_time(begun);
+    let elapsed = begun.elapsed();
+    let last = count();
     // What was there before can be had again.
     set_affinity(&before).ok()?;
-    rate
-}
-
-fn count_while_busy(cpu: u32, time: Duration) -> Option<f64> {
-    let first = timer_interrupts(&fs::read_to_string("/proc/interrupts").ok()?, cpu)?;
-    let begun = Instant::now();
-    while begun.elapsed() < time {
-        std::hint::spin_loop();
-    }
-    let elapsed = begun.elapsed();
-    let last = timer_interrupts(&fs::read_to_string("/proc/interrupts").ok()?, cpu)?;
-    Some(last.checked_sub(first)? as f64 / elapsed.as_secs_f64())
+    Some(last?.checked_sub(first?)? as f64 / elapsed.as_secs_f64())
 }
 
 /// The local timer interrupts of one CPU, by the text of /proc/interrupts.
@@ -105,8 +114,10 @@ mod tests {
     fn measuring_leaves_the_thread_where_it_may_run() {
         std::thread::spawn(|| {
             let before = affinity().unwrap();
-            let _ = busy_rate(Duration::from_millis(1));
-            assert_eq!(affinity().unwrap(), before);
+            for rate in [busy_rate, asleep_rate] {
+                let _ = rate(Duration::from_millis(1));
+                assert_eq!(affinity().unwrap(), before);
+            }
         })
         .join()
         .unwrap();

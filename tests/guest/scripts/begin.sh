@@ -54,7 +54,7 @@ gone() {
 }
 # soon COMMAND…: waits until it succeeds, and not for ever.
 soon() {
-  for _ in $(seq 600); do
+  for _ in $(seq 6000); do
     "$@" >/dev/null && return
     usleep 50000
   done

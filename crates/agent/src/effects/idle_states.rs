@@ -54,7 +54,7 @@ fn judge(setting: &Setting, before: &[State], after: &[State]) -> Seen {
         .iter()
         .find(|state| state.off || longest.is_some_and(|longest| state.latency > longest));
     Seen {
-        figure: "deepest_idle_state_used",
+        figure: "time_to_leave_the_deepest_idle_state_used",
         unit: Unit::new("us"),
         value: deepest.map_or(0.0, |state| state.latency as f64),
         absent: forbidden.map(|state| {

@@ -7,7 +7,9 @@
 mod busy_frequency;
 mod clock_reads;
 mod idle_states;
+mod idle_tick;
 mod timer_interrupts;
+mod timer_resolution;
 
 use knobstat_data::words::Setting;
 use knobstat_data::{Evidence, Unit};
@@ -46,6 +48,8 @@ pub fn look(
         EffectCheck::ClockReads => Ok(clock_reads::look(stopwatch, &level)),
         EffectCheck::IdleStates => idle_states::look(root, setting),
         EffectCheck::TimerInterrupts => timer_interrupts::look(&setting.factor, &level),
+        EffectCheck::IdleTick => idle_tick::look(&setting.factor, &level),
+        EffectCheck::TimerResolution => Ok(timer_resolution::look(&level)),
         EffectCheck::BusyFrequency => busy_frequency::look(&setting.factor, &level),
     };
     match seen {
@@ -93,6 +97,8 @@ mod tests {
             EffectCheck::ClockReads,
             EffectCheck::IdleStates,
             EffectCheck::TimerInterrupts,
+            EffectCheck::IdleTick,
+            EffectCheck::TimerResolution,
             EffectCheck::BusyFrequency,
         ] {
             let setting = Setting::new("clocksource", "tsc");
@@ -112,7 +118,9 @@ mod tests {
         for (check, setting) in [
             (EffectCheck::ClockReads, Setting::new("clocksource", "tsc")),
             (EffectCheck::IdleStates, Setting::new("cstate", "C1")),
-            (EffectCheck::TimerInterrupts, Setting::new("nohz", "on")),
+            (EffectCheck::TimerInterrupts, Setting::new("hz", 250)),
+            (EffectCheck::IdleTick, Setting::new("nohz", "on")),
+            (EffectCheck::TimerResolution, Setting::new("highres", "on")),
             (EffectCheck::BusyFrequency, Setting::new("turbo", "on")),
         ] {
             for evidence in look(&root, &stopwatch, check, &setting) {

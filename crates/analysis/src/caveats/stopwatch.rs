@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use knobstat_data::Attempt;
+use knobstat_data::words::Setting;
 
 use super::Context;
 use crate::analysis::Caveat;
@@ -101,33 +102,37 @@ fn seen(attempt: &Attempt, key: &str, scope: &str) -> Option<f64> {
 }
 
 /// Where the time-keeping itself varied: the stopwatch, and the step of the kernel's clock under
-/// each level, below which nothing is known that a workload timed itself.
+/// its levels, below which nothing is known that a workload timed itself.
 fn clock_steps(context: &Context, attempts: &[&Attempt]) -> Option<Caveat> {
-    let factor = self_timed::timekeeping_factor(&context.record.experiment)?;
-    let mut steps: BTreeMap<String, Option<f64>> = BTreeMap::new();
+    let factors: Vec<&str> = self_timed::timekeeping_factors(&context.record.experiment).collect();
+    let mut steps: BTreeMap<Vec<Setting>, Option<f64>> = BTreeMap::new();
     let mut stopwatch = None;
     for attempt in attempts {
         let planned = context.record.plan.treatments.get(attempt.treatment)?;
-        let level = planned.treatment.level(factor)?.to_string();
+        let settings = planned.treatment.settings.iter();
+        let levels: Vec<Setting> = settings
+            .filter(|setting| factors.contains(&setting.factor.as_str()))
+            .cloned()
+            .collect();
         let evidence = &attempt.result.evidence;
-        if !evidence.iter().any(|one| one.key == "clock.step") {
+        if levels.is_empty() || !evidence.iter().any(|one| one.key == "clock.step") {
             continue;
         }
         let step = seen(attempt, "clock.step", "machine");
-        let known = steps.entry(level).or_insert(step);
-        // The coarsest that was seen of a level is what holds for all of its runs.
-        *known = match (*known, step) {
-            (Some(known), Some(step)) => Some(known.max(step)),
-            _ => None,
-        };
+        let known = steps.entry(levels).or_insert(step);
+        // The coarsest that was seen is what holds for all runs with these levels.
+        *known = coarsest(*known, step);
         stopwatch = attempt.result.times.as_ref().map(|times| &times.stopwatch);
     }
     let stopwatch = stopwatch?;
-    let steps: Vec<String> = steps
+    let steps: Vec<String> = by_level(steps)
         .into_iter()
-        .map(|(level, step)| match step {
-            Some(step) => format!("{} with {factor}={level}", phrase::nanoseconds(step * 1e9)),
-            None => format!("none, because it stood still, with {factor}={level}"),
+        .map(|(levels, step)| {
+            let levels = phrase::list(&levels, "and");
+            match step {
+                Some(step) => format!("{} with {levels}", phrase::nanoseconds(step * 1e9)),
+                None => format!("none, because it stood still, with {levels}"),
+            }
         })
         .collect();
     Some(Caveat {
@@ -138,6 +143,39 @@ fn clock_steps(context: &Context, attempts: &[&Attempt]) -> Option<Caveat> {
             phrase::list(&steps, "and")
         ),
     })
+}
+
+/// Of two steps the coarser; a clock that stood still has none.
+fn coarsest(one: Option<f64>, other: Option<f64>) -> Option<f64> {
+    Some(one?.max(other?))
+}
+
+/// Steps of a clock that differ by less than this are one.
+const SAME_STEP: f64 = 1.5;
+
+/// The steps by single levels, where a level has one step whatever the other factors are.
+fn by_level(steps: BTreeMap<Vec<Setting>, Option<f64>>) -> Vec<(Vec<Setting>, Option<f64>)> {
+    let mut settings: Vec<&Setting> = steps.keys().flatten().collect();
+    settings.sort();
+    settings.dedup();
+    let mut found = Vec::new();
+    let mut left = steps.clone();
+    for setting in settings {
+        let having = || steps.iter().filter(|(levels, _)| levels.contains(setting));
+        let coarse = having().map(|(_, step)| *step).reduce(coarsest).flatten();
+        let is_one = having().all(|(_, step)| match (*step, coarse) {
+            (Some(step), Some(coarse)) => coarse <= SAME_STEP * step,
+            (None, None) => true,
+            _ => false,
+        });
+        let is_new = left.keys().any(|levels| levels.contains(setting));
+        if is_one && is_new {
+            left.retain(|levels, _| !levels.contains(setting));
+            found.push((vec![setting.clone()], coarse));
+        }
+    }
+    found.extend(left);
+    found
 }
 
 /// The clocks that are compared with the stopwatch, by the scope of the evidence.

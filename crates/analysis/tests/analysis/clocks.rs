@@ -56,6 +56,36 @@ fn where_the_clock_varies_its_step_is_said_for_every_level() {
     assert!(said.contains("stood still"), "{said}");
 }
 
+#[test]
+fn a_step_that_two_factors_decide_is_said_for_both() {
+    let (sources, rates) = (texts(&["tsc", "hpet", "jiffies"]), texts(&["250", "1000"]));
+    let factors: [(&str, _, &[_]); 2] = [("hz", KNOB, &rates), ("clocksource", KNOB, &sources)];
+    let record = Bench::new("clocks", &factors, wall())
+        .blocks(2)
+        .record(|treatment, block| {
+            let level = |factor| treatment.level(factor).unwrap().to_string();
+            let step = match (level("clocksource").as_str(), level("hz").as_str()) {
+                ("tsc", _) => 1e-9,
+                // A little more or less is the same step.
+                ("hpet", "250") => 280e-9,
+                ("hpet", _) => 300e-9,
+                (_, hz) => 1.0 / hz.parse::<f64>().unwrap(),
+            };
+            let mut result = yielded(&wall(), 3.0 + block as f64 / 1e3);
+            result.evidence = vec![evidence("clock.step", "machine", Ok(step))];
+            Some(result)
+        });
+    let said = caveat(&record, "clock-steps").unwrap();
+    for part in [
+        "300 ns with clocksource=hpet",
+        "1 ns with clocksource=tsc",
+        "4 ms with hz=250 and clocksource=jiffies",
+        "1 ms with hz=1000 and clocksource=jiffies",
+    ] {
+        assert!(said.contains(part), "{part}: {said}");
+    }
+}
+
 fn ahead(seconds: f64) -> Vec<Evidence> {
     vec![
         evidence("clock.ahead_of_stopwatch", "monotonic_raw", Ok(seconds)),

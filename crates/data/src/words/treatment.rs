@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::Level;
 
 /// One factor held at one level.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Setting {
     /// The factor's name: a knob's, or a parameter's of the workload.
     pub factor: String,

@@ -32,6 +32,9 @@ const PANIC: &str = "Kernel panic";
 /// The last bytes of a console that are looked at for them.
 const BYTES_KEPT: u64 = 8 << 10;
 
+/// How long QEMU is given to end once it has closed its line: on a busy machine that may take.
+const A_MOMENT: Duration = Duration::from_secs(20);
+
 /// Why a guest did not come up.
 #[derive(Debug, Error)]
 pub enum BootError {
@@ -258,7 +261,7 @@ fn kept_in_memory(name: &str) -> io::Result<File> {
 
 fn wait_a_moment(process: &mut Child) -> Option<ExitStatus> {
     let begun = Instant::now();
-    while begun.elapsed() < Duration::from_secs(2) {
+    while begun.elapsed() < A_MOMENT {
         if let Ok(Some(status)) = process.try_wait() {
             return Some(status);
         }
