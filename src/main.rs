@@ -11,6 +11,7 @@ mod front;
 mod guest_init;
 mod guests;
 mod output;
+mod plan_json;
 mod plan_text;
 mod progress;
 mod reboots;

@@ -14,7 +14,7 @@ use knobstat_stats::planning::smallest_reachable_n;
 use knobstat_stats::sequential::{MixtureScale, smallest_bounded_n};
 
 /// Blocks whose order is written out.
-const BLOCKS_SHOWN: usize = 12;
+pub const BLOCKS_SHOWN: usize = 12;
 
 const NOTHING_COMPARED: &str = "\nNothing is compared: no treatment differs from the baseline.\n";
 

@@ -37,7 +37,7 @@ pub struct How {
     /// Also put back values that somebody else wrote after us.
     #[arg(long)]
     pub overwrite_others: bool,
-    /// Print the report as JSON.
+    /// Print the report as JSON; with --check the plan.
     #[arg(long)]
     pub json: bool,
     /// Show no progress.

@@ -19,6 +19,7 @@ use crate::arguments::{Global, How, Run};
 use crate::confirm;
 use crate::front::{self, UnderTest};
 use crate::output;
+use crate::plan_json;
 use crate::plan_text;
 use crate::progress::Lines;
 use crate::reboots;
@@ -103,20 +104,11 @@ pub fn check(
     };
     let mut world = RealWorld::new();
     let text = match prepare(assignment, target.as_mut(), None, &mut world) {
-        Ok(prepared) => {
-            let estimate = prepared.estimate().map_err(engine_trouble)?;
-            let whose = match &prepared.record().experiment.target {
-                _ if matches!(estimate, Estimate::Unknown { .. }) => "",
-                TargetChoice::Vm(machine) if machine.time == GuestTime::Virtual => {
-                    " of the guests' own time"
-                }
-                TargetChoice::Model { .. } => " of simulated time",
-                _ => "",
-            };
-            let time = format!("{estimate}{whose}");
-            plan_text::render(prepared.record(), &time, &unknown)
-        }
+        Ok(prepared) => planned(&prepared, &unknown, how)?,
         // A plan of which nothing is left can still be shown, with every reason.
+        Err(EngineError::NothingLeft(omissions)) if how.json => {
+            plan_json::Plan::nothing_left(&name, &omissions).render()?
+        }
         Err(EngineError::NothingLeft(omissions)) => {
             plan_text::nothing_left(&name, treatments, &omissions)
         }
@@ -124,6 +116,24 @@ pub fn check(
     };
     output::result(&text)?;
     Ok(0)
+}
+
+/// A plan, as it is printed.
+fn planned(prepared: &Prepared, unknown: &[String], how: &How) -> Result<String, Trouble> {
+    let estimate = prepared.estimate().map_err(engine_trouble)?;
+    if how.json {
+        return plan_json::Plan::of(prepared.record(), &estimate, unknown).render();
+    }
+    let whose = match &prepared.record().experiment.target {
+        _ if matches!(estimate, Estimate::Unknown { .. }) => "",
+        TargetChoice::Vm(machine) if machine.time == GuestTime::Virtual => {
+            " of the guests' own time"
+        }
+        TargetChoice::Model { .. } => " of simulated time",
+        _ => "",
+    };
+    let time = format!("{estimate}{whose}");
+    Ok(plan_text::render(prepared.record(), &time, unknown))
 }
 
 /// Runs an experiment on a simulated machine, says what the real one will be like, and keeps

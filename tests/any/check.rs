@@ -47,6 +47,51 @@ fn the_plan_shows_treatments_order_duration_and_what_the_machine_lacks() {
 }
 
 #[test]
+fn the_plan_can_be_had_as_json() {
+    let (place, machine) = (Place::new(), Machine::desktop());
+    let file = place.file("plan.toml", FILE);
+    let check = |file: &std::path::Path| {
+        let mut command = place.knobstat_on(&machine);
+        output(command.args(["run", "--check", "--json"]).arg(file))
+            .must_exit(0)
+            .json()
+    };
+    let plan = check(&file);
+    assert_eq!(plan["schema"], "knobstat.plan/1");
+    assert_eq!(plan["experiment"], "a plan");
+    assert_eq!((&plan["seed"], &plan["blocks"]), (&11.into(), &3.into()));
+    // One warm-up for each measured run; jiffies is not to be had.
+    assert_eq!(plan["runs"], 4 * 3 * 2);
+    assert_eq!(plan["estimate"], "unknown");
+    let treatments = plan["treatments"].as_array().expect("treatments");
+    assert_eq!(treatments.len(), 6);
+    assert_eq!(treatments[1]["levels"]["thp"], "never");
+    assert_eq!(plan["left_out"][0]["level"], "jiffies");
+    let order = plan["order"].as_array().expect("the order");
+    assert_eq!(order.len(), 3);
+    for block in order {
+        let mut runs: Vec<u64> = block[0]
+            .as_array()
+            .expect("the runs of a boot")
+            .iter()
+            .filter_map(serde_json::Value::as_u64)
+            .collect();
+        runs.sort_unstable();
+        assert_eq!(runs, [0, 1, 2, 3], "{block}");
+    }
+    let nothing = FILE.replace(
+        "[\"tsc\", \"hpet\", \"jiffies\"]",
+        "[\"jiffies\", \"kvm-clock\"]",
+    );
+    let plan = check(&place.file("nothing.toml", &nothing));
+    assert_eq!(
+        (&plan["runs"], &plan["seed"]),
+        (&0.into(), &serde_json::Value::Null)
+    );
+    assert_eq!(plan["left_out"].as_array().map(Vec::len), Some(2));
+}
+
+#[test]
 fn the_order_is_the_same_on_every_machine() {
     let place = Place::new();
     let file = place.file("plan.toml", FILE);
