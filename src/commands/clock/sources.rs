@@ -111,7 +111,10 @@ impl Sources {
                 ));
             }
         };
-        begin(session.as_mut(), self.levels())?;
+        begin(session.as_mut(), self.levels()).map_err(|trouble| match watch.signal() {
+            Some(signal) => ended_by(signal),
+            None => trouble,
+        })?;
         let mut surveys = Surveys {
             caveats: Vec::new(),
             surveys: Vec::new(),
@@ -151,13 +154,17 @@ impl Sources {
         restored?;
         match watch.signal() {
             None => Ok(surveys),
-            Some(signal) => Err(Trouble::new(
-                Exit::Signal(signal),
-                format!("ended by signal {signal}; the clock source is what it was"),
-                "",
-            )),
+            Some(signal) => Err(ended_by(signal)),
         }
     }
+}
+
+fn ended_by(signal: i32) -> Trouble {
+    Trouble::new(
+        Exit::Signal(signal),
+        format!("ended by signal {signal}; the clock source is what it was"),
+        "",
+    )
 }
 
 /// The survey, made on a thread of its own so that a signal is heard meanwhile; `None` where one
@@ -166,6 +173,10 @@ fn unless_ended(
     survey: impl FnOnce() -> Result<ClockFigures, Trouble> + Send + 'static,
     watch: &SignalWatch,
 ) -> Option<Result<ClockFigures, Trouble>> {
+    // One that came while the source was selected is no longer heard by waiting.
+    if watch.signal().is_some() {
+        return None;
+    }
     let broken = |error: std::io::Error| {
         Trouble::new(
             Exit::RunsFailed,
