@@ -137,7 +137,7 @@ fn programs(experiment: &Experiment) -> Result<Vec<PathBuf>, Trouble> {
             );
             match found {
                 Lookup::Found(path) => std::path::absolute(path).ok(),
-                Lookup::NotExecutable(_) | Lookup::Missing => None,
+                Lookup::NotExecutable(_) | Lookup::NoInterpreter { .. } | Lookup::Missing => None,
             }
         })
         .collect())

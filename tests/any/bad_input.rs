@@ -91,6 +91,22 @@ fn a_program_that_is_not_executable_is_told_apart_from_a_missing_one() {
 }
 
 #[test]
+fn a_script_without_its_interpreter_is_found_before_any_setting_is_touched() {
+    let place = Place::new();
+    let script = place.file("script", "#!/no/such/interpreter -x\n");
+    let executable = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+    std::fs::set_permissions(&script, executable).unwrap();
+    refused(
+        &experiment(
+            "thp = [\"always\", \"never\"]",
+            &script.display().to_string(),
+        ),
+        127,
+        &["\"/no/such/interpreter\" of the script", "script"],
+    );
+}
+
+#[test]
 fn a_directory_and_a_missing_file_are_no_experiment() {
     let (place, machine) = (Place::new(), Machine::desktop());
     let directory = output(place.knobstat_on(&machine).arg("run").arg(place.path())).must_exit(2);

@@ -89,15 +89,19 @@ pub fn missing_programs(programs: &[Program]) -> Vec<MissingProgram> {
                 .map(OsStr::new)
                 .or(inherited.as_deref());
             let directory = program.working_directory.as_deref().unwrap_or(".");
-            let not_executable =
+            let (not_executable, interpreter) =
                 match find_program(OsStr::new(&program.name), path, Path::new(directory)) {
                     Lookup::Found(_) => return None,
-                    Lookup::NotExecutable(_) => true,
-                    Lookup::Missing => false,
+                    Lookup::NotExecutable(_) => (true, None),
+                    Lookup::Missing => (false, None),
+                    Lookup::NoInterpreter { interpreter, .. } => {
+                        (false, Some(interpreter.to_string_lossy().into_owned()))
+                    }
                 };
             Some(MissingProgram {
                 name: program.name.clone(),
                 not_executable,
+                interpreter,
             })
         })
         .collect()

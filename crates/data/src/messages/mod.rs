@@ -181,6 +181,9 @@ pub struct MissingProgram {
     pub name: String,
     /// Whether it is there and only not executable.
     pub not_executable: bool,
+    /// Whether it is a script whose interpreter, this one, is missing.
+    #[serde(default)]
+    pub interpreter: Option<String>,
 }
 
 /// What one run needs.

@@ -95,7 +95,13 @@ impl EngineError {
 }
 
 fn missing_program(program: &MissingProgram) -> String {
-    if program.not_executable {
+    if let Some(interpreter) = &program.interpreter {
+        format!(
+            "the interpreter \"{}\" of the script \"{}\" is not there; install it, or correct the script's first line",
+            interpreter.escape_debug(),
+            program.name
+        )
+    } else if program.not_executable {
         format!(
             "the program \"{}\" cannot be executed; make it executable (chmod +x), or name its interpreter",
             program.name

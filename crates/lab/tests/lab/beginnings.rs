@@ -119,15 +119,23 @@ fn a_machine_that_changed_meanwhile_is_told_of_and_noted() {
 #[test]
 fn missing_programs_and_a_busy_machine_are_found_before_anything_is_touched() {
     let experiment = experiment(&["tsc", "hpet"], 1, 0);
-    for (not_executable, code) in [(false, 127), (true, 126)] {
+    let interpreter = Some("/no/such/interpreter".to_owned());
+    for (not_executable, interpreter, code) in [
+        (false, None, 127),
+        (true, None, 126),
+        (false, interpreter, 127),
+    ] {
         let mut bench = Bench::new();
         bench.target.machine.borrow_mut().missing = vec![MissingProgram {
             name: "nosuch".to_owned(),
             not_executable,
+            interpreter: interpreter.clone(),
         }];
         let error = bench.start(&experiment).unwrap_err();
         assert_eq!(error.exit_code(), code);
         assert!(error.to_string().contains("\"nosuch\""), "{error}");
+        let named = error.to_string().contains("/no/such/interpreter");
+        assert_eq!(named, interpreter.is_some(), "{error}");
         assert!(!bench.log().contains(&"begin".to_owned()));
     }
     for (kind, code) in [

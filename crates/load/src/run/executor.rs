@@ -4,7 +4,7 @@ use std::io;
 use std::os::fd::BorrowedFd;
 use std::path::PathBuf;
 
-use knobstat_data::messages::{MissingProgram, Program, RunSpec};
+use knobstat_data::messages::RunSpec;
 use knobstat_data::observation::{Failure, KnobReading, Outcome};
 use knobstat_data::{CpuList, ExperimentId, RunResult};
 use knobstat_sys::clock::Stopwatch;
@@ -142,11 +142,6 @@ impl Executor {
     /// The names of inherited variables that commands do not get, or get changed.
     pub fn removed_variables(&self) -> &[String] {
         &self.surroundings.environment.removed
-    }
-
-    /// Whether a program cannot be started: it is looked up as a run would look it up.
-    pub fn missing(&self, program: &Program) -> Option<MissingProgram> {
-        self.surroundings.missing(program)
     }
 
     /// The step before the first run of a treatment. What it leaves running is left alone until

@@ -4,7 +4,6 @@ use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
 
 use knobstat_data::ExperimentId;
-use knobstat_data::messages::{MissingProgram, Program};
 use knobstat_sys::spawn::{self, Lookup, Prepared, Settings, find_program};
 use knobstat_sys::user::User;
 
@@ -28,25 +27,6 @@ pub(super) struct Surroundings {
 }
 
 impl Surroundings {
-    /// Whether a program cannot be started: it is looked up as a run would look it up.
-    pub(super) fn missing(&self, program: &Program) -> Option<MissingProgram> {
-        let directory = match &program.working_directory {
-            Some(directory) => self.directory.join(directory),
-            None => self.directory.clone(),
-        };
-        let path = program.path.as_ref().map(OsStr::new);
-        let path = path.or_else(|| self.environment.get("PATH"));
-        let not_executable = match find_program(OsStr::new(&program.name), path, &directory) {
-            Lookup::Found(_) => return None,
-            Lookup::Missing => false,
-            Lookup::NotExecutable(_) => true,
-        };
-        Some(MissingProgram {
-            name: program.name.clone(),
-            not_executable,
-        })
-    }
-
     /// Where and as whom the processes of a launch run.
     pub(super) fn place(&self, launch: &Launch) -> Result<Place, String> {
         let user = identity::resolve(&launch.identity, self.invoking.as_ref())?;
@@ -88,6 +68,16 @@ impl Surroundings {
                     Lookup::Missing => return Err(format!("there is no program {name}")),
                     Lookup::NotExecutable(path) => {
                         return Err(format!("{} is not executable", path.display()));
+                    }
+                    Lookup::NoInterpreter {
+                        script,
+                        interpreter,
+                    } => {
+                        return Err(format!(
+                            "{} needs {}, which is not there",
+                            script.display(),
+                            interpreter.display()
+                        ));
                     }
                 };
                 (executable, OsString::from(name), arguments)

@@ -9,7 +9,7 @@ use std::process::{Command, Stdio};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use knobstat_data::messages::{Program, RunSpec};
+use knobstat_data::messages::RunSpec;
 use knobstat_data::observation::{Failure, KnobReading, Outcome};
 use knobstat_data::words::RequestId;
 use knobstat_data::{ExperimentId, Level, Metric, Parameters, RunResult, Value};
@@ -166,25 +166,8 @@ fn ends_are_told_apart() {
 }
 
 #[test]
-fn programs_that_cannot_be_started_are_known_beforehand() {
+fn a_program_that_cannot_be_started_is_the_runs_failure() {
     let _alone = alone();
-    let executor = executor();
-    let missing = |name: &str, directory: Option<&str>| {
-        executor.missing(&Program {
-            name: name.to_owned(),
-            working_directory: directory.map(str::to_owned),
-            path: None,
-        })
-    };
-    assert_eq!(missing("sh", None), None);
-    assert!(
-        !missing("no-such-program-here", None)
-            .unwrap()
-            .not_executable
-    );
-    assert!(missing("./passwd", Some("/etc")).unwrap().not_executable);
-    assert_eq!(missing("./sh", Some("/bin")), None);
-
     let mut missing = spec("", &[]);
     let words = Value::List(vec![text("no-such-program-here")]);
     missing.parameters.insert("command".to_owned(), words);
