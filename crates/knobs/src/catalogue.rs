@@ -200,6 +200,17 @@ pub struct Place {
     /// Values from which no write leads away.
     #[serde(default)]
     pub stuck: BTreeMap<String, Unavailable>,
+    /// Values from which no write leads away before another knob is turned, which an experiment
+    /// may do.
+    #[serde(default)]
+    pub held: BTreeMap<String, Unavailable>,
+}
+
+impl Place {
+    /// Why no write leads away from a value, where none does.
+    pub fn captivity(&self, value: &str) -> Option<&Unavailable> {
+        self.stuck.get(value).or_else(|| self.held.get(value))
+    }
 }
 
 /// A range of numbers, both ends included.

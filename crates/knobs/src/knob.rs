@@ -316,6 +316,12 @@ impl Knob {
         let mut others = self.levels(files);
         others.retain(|level| *level != present);
         if others.is_empty() {
+            if let Some(entry) = self.entry()
+                && let Mechanism::Files { places } = &entry.mechanism
+                && let Some(captivity) = written::captivity(files, entry, places)
+            {
+                return captivity.into();
+            }
             others.push(present);
         }
         let mut first = None;
@@ -334,6 +340,14 @@ impl Knob {
     fn obstacle(&self, files: &dyn Files, level: &Level, refusal: Refused) -> Option<Unavailable> {
         if !self.is_process() && self.read_as(files, level).is_ok_and(|read| read == *level) {
             return None;
+        }
+        if let Some(entry) = self.entry()
+            && let Mechanism::Files { places } = &entry.mechanism
+            && let Some(paths) = written::held(files, entry, places)
+        {
+            // What holds it may be turned first; whether it was will show.
+            let paths: Vec<&str> = paths.iter().map(String::as_str).collect();
+            return refusal.of(files).or_else(|| probe(files, &paths).err());
         }
         let plan = match self.plan(files, level) {
             Ok(plan) => plan,

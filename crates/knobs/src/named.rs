@@ -142,6 +142,7 @@ fn one_place(path: &str) -> Place {
         form: None,
         side_effects: Vec::new(),
         stuck: Default::default(),
+        held: Default::default(),
     }
 }
 

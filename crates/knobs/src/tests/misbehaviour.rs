@@ -77,6 +77,55 @@ fn boost_has_an_older_name_of_its_own() {
 }
 
 #[test]
+fn the_frequency_itself_can_be_set_where_the_same_experiment_sets_the_governor_for_it() {
+    let policy = "/sys/devices/system/cpu/cpufreq/policy0";
+    let speed = format!("{policy}/scaling_setspeed");
+    let machine = FakeMachine::new(&[
+        (&format!("{policy}/scaling_governor"), "ondemand\n"),
+        (
+            &format!("{policy}/scaling_available_governors"),
+            "performance ondemand userspace\n",
+        ),
+        (&speed, "<unsupported>\n"),
+    ]);
+    let before = machine.tree();
+    let path = speed.clone();
+    machine.react(move |tree, changed, now| {
+        if changed.ends_with("/scaling_governor") {
+            let shown = if now == "userspace" {
+                "2000000\n"
+            } else {
+                "<unsupported>\n"
+            };
+            tree.insert(path.clone(), shown.as_bytes().to_vec());
+        }
+    });
+    assert!(is_available(&machine, "frequency", "1200000"));
+    // By itself it is not to be had, and that is said.
+    let Availability::Unavailable { reason, remedy } =
+        knob("frequency").settable(&machine, Refused(false))
+    else {
+        panic!("the governor holds it");
+    };
+    assert!(reason.contains("not userspace"), "{reason}");
+    assert!(remedy.unwrap().contains("same experiment"));
+    let mut journal = journal();
+    let error = turn(&machine, &mut journal, &[("frequency", "1200000")]).unwrap_err();
+    assert!(error.to_string().contains("not userspace"), "{error}");
+    turn(
+        &machine,
+        &mut journal,
+        &[("frequency", "1200000"), ("governor", "userspace")],
+    )
+    .unwrap();
+    assert_eq!(machine.value(&speed), "1200000");
+    let restoration = restore(&machine, &mut journal, Options::default()).unwrap();
+    assert_eq!(restoration.failed, []);
+    assert_eq!(restoration.left_alone, Vec::<String>::new());
+    assert_eq!(machine.tree(), before);
+}
+
+#[test]
 fn what_goes_with_a_governor_comes_back_with_it() {
     let policy = "/sys/devices/system/cpu/cpufreq/policy0";
     let governors = "/sys/devices/system/cpu/cpufreq";
