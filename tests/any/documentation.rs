@@ -159,6 +159,86 @@ fn every_command_of_the_documentation_runs() {
     assert!(failures.is_empty(), "{}", failures.join("\n"));
 }
 
+/// The `NAME/1` that the sources of a directory give to what they print for programs.
+fn schemas(directory: &std::path::Path, found: &mut std::collections::BTreeSet<String>) {
+    for entry in std::fs::read_dir(directory).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() && path.file_name().is_some_and(|name| name != "tests") {
+            schemas(&path, found);
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            let source = std::fs::read_to_string(&path).unwrap();
+            let words = source
+                .split('"')
+                .filter(|word| word.starts_with("knobstat."));
+            found.extend(words.filter(|word| word.ends_with("/1")).map(str::to_owned));
+        }
+    }
+}
+
+#[test]
+fn every_schema_is_documented() {
+    let repository = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
+    let mut found = std::collections::BTreeSet::new();
+    schemas(&repository.join("src"), &mut found);
+    for name in std::fs::read_dir(repository.join("crates")).unwrap() {
+        schemas(&name.unwrap().path().join("src"), &mut found);
+    }
+    assert!(found.len() >= 9, "{found:?}");
+    let document = std::fs::read_to_string(repository.join("docs/json.md")).unwrap();
+    for schema in found {
+        assert!(
+            document.contains(&format!("`{schema}`")),
+            "{schema} is not in docs/json.md"
+        );
+    }
+}
+
+/// Every page and every heading that a page of the documentation points at is there.
+#[test]
+fn no_link_of_the_documentation_leads_nowhere() {
+    let anchor = |heading: &str| -> String {
+        heading
+            .trim_start_matches('#')
+            .trim()
+            .to_lowercase()
+            .chars()
+            .filter(|letter| letter.is_alphanumeric() || matches!(letter, ' ' | '-' | '_'))
+            .map(|letter| if letter == ' ' { '-' } else { letter })
+            .collect()
+    };
+    let mut broken = Vec::new();
+    for document in documents() {
+        let text = std::fs::read_to_string(&document).unwrap();
+        for target in text
+            .split("](")
+            .skip(1)
+            .filter_map(|rest| rest.split(')').next())
+        {
+            if target.contains("://") || target.contains(char::is_whitespace) {
+                continue;
+            }
+            let (file, heading) = target.split_once('#').unwrap_or((target, ""));
+            let path = match file {
+                "" => document.clone(),
+                file => document.parent().unwrap().join(file),
+            };
+            let is_there = match std::fs::read_to_string(&path) {
+                Ok(page) => {
+                    heading.is_empty()
+                        || page
+                            .lines()
+                            .any(|line| line.starts_with('#') && anchor(line) == heading)
+                }
+                Err(_) => path.is_dir(),
+            };
+            if !is_there {
+                broken.push(format!("{}: {target}", document.display()));
+            }
+        }
+    }
+    assert!(broken.is_empty(), "{broken:#?}");
+}
+
 #[test]
 fn the_readme_names_two_commands_for_a_fresh_machine() {
     let readme =
