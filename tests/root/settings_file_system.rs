@@ -54,11 +54,13 @@ struct State {
     paths: Vec<String>,
 }
 
-/// A mounted file system; unmounted when it is dropped.
+/// A mounted file system.
 pub struct SettingsFileSystem {
     state: Arc<Mutex<State>>,
+    /// Unmounted when it is dropped, and so before its place is removed. Its end is not waited
+    /// for: that comes when the last process is gone whose mounts are a copy of these.
+    _session: BackgroundSession,
     place: tempfile::TempDir,
-    session: Option<BackgroundSession>,
 }
 
 impl Behaviour {
@@ -93,7 +95,7 @@ impl SettingsFileSystem {
         Self {
             state,
             place,
-            session: Some(session),
+            _session: session,
         }
     }
 
@@ -115,15 +117,6 @@ impl SettingsFileSystem {
     /// Somebody else writes a file.
     pub fn write(&self, path: &str, value: &str) {
         lock(&self.state).take(path, value);
-    }
-}
-
-impl Drop for SettingsFileSystem {
-    fn drop(&mut self) {
-        if let Some(session) = self.session.take() {
-            // A process of a failed test may still be in it; the mount goes with the last one.
-            let _ = session.umount_and_join();
-        }
     }
 }
 
