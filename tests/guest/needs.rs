@@ -42,7 +42,7 @@ pub fn find(name: &str) -> Option<PathBuf> {
     let search_path = std::env::var_os("PATH");
     match find_program(name.as_ref(), search_path.as_deref(), Path::new("/")) {
         Lookup::Found(path) => Some(path),
-        Lookup::NotExecutable(_) | Lookup::Missing => None,
+        _ => None,
     }
 }
 

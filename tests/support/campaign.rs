@@ -13,7 +13,7 @@ use knobstat_knobs::guardian::MARK;
 use knobstat_sys::pidfd::PidFd;
 use knobstat_sys::processes;
 
-use super::processes::{children, stop};
+use super::processes::children;
 use super::program::{Place, output};
 use super::progress::finished_after;
 use super::random::Random;
@@ -385,4 +385,22 @@ pub fn carry_out(campaign: &Campaign<'_>) {
         "only {} runs were finished",
         finished.len()
     );
+}
+
+/// Stops a process, and waits until it stands still.
+#[track_caller]
+fn stop(pid: i32) {
+    super::processes::kill("STOP", pid);
+    loop {
+        let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).expect("a process");
+        match stat
+            .rsplit(") ")
+            .next()
+            .and_then(|rest| rest.chars().next())
+        {
+            Some('T') => return,
+            Some('Z' | 'X') | None => panic!("process {pid} has ended: {stat}"),
+            Some(_) => std::thread::yield_now(),
+        }
+    }
 }

@@ -38,21 +38,3 @@ pub fn wait_until_gone(pid: i32) {
         std::thread::yield_now();
     }
 }
-
-/// Stops a process, and waits until it stands still.
-#[track_caller]
-pub fn stop(pid: i32) {
-    kill("STOP", pid);
-    loop {
-        let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).expect("a process");
-        match stat
-            .rsplit(") ")
-            .next()
-            .and_then(|rest| rest.chars().next())
-        {
-            Some('T') => return,
-            Some('Z' | 'X') | None => panic!("process {pid} has ended: {stat}"),
-            Some(_) => std::thread::yield_now(),
-        }
-    }
-}
