@@ -3,6 +3,7 @@
 mod endings;
 mod failure_modes;
 mod freebsd;
+mod governors;
 mod laid_out;
 mod limits;
 mod machines;

@@ -1,8 +1,10 @@
-//! Knobs by name, a new journal, and turning the one with the other.
+//! Knobs by name, whether they can be had, a new journal, and turning the one with the other.
 
 use knobstat_data::Level;
+use knobstat_data::messages::Availability;
 
 use crate::apply::{ApplyError, Turning};
+use crate::fake::FakeMachine;
 use crate::files::Files;
 use crate::journal::{Header, Journal};
 use crate::knob::{Knob, Refused};
@@ -47,4 +49,18 @@ pub fn turn(
         .map(|(name, level)| (knob(name), Level::text(*level)))
         .collect();
     turn_all(files, journal, &wanted)
+}
+
+/// Why a level cannot be had, and what would help; fails where it can.
+#[track_caller]
+pub fn unavailable(machine: &FakeMachine, name: &str, level: &str) -> (String, Option<String>) {
+    match knob(name).availability(machine, &Level::text(level), Refused(false)) {
+        Availability::Available => panic!("{name}={level} is available"),
+        Availability::Unavailable { reason, remedy } => (reason, remedy),
+    }
+}
+
+/// Whether a level can be had.
+pub fn is_available(machine: &FakeMachine, name: &str, level: &str) -> bool {
+    knob(name).availability(machine, &Level::text(level), Refused(false)) == Availability::Available
 }

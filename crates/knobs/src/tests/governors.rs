@@ -1,0 +1,159 @@
+//! Governors, and what goes with them: the energy preference, the frequency itself, boost.
+
+use knobstat_data::messages::Availability;
+
+use super::machines::{fake, intel_laptop};
+use super::turning::{is_available, journal, knob, turn, unavailable};
+use crate::fake::FakeMachine;
+use crate::knob::Refused;
+use crate::restore::{Options, restore};
+
+#[test]
+fn a_preference_may_be_a_number_where_the_words_are_listed() {
+    let machine = fake(&intel_laptop());
+    for level in ["power", "0", "77", "255"] {
+        assert!(is_available(&machine, "epp", level), "{level}");
+    }
+    for level in ["256", "-1", "07", "fast"] {
+        let (reason, _) = unavailable(&machine, "epp", level);
+        assert!(reason.contains("does not offer"), "{level}: {reason}");
+    }
+    let mut journal = journal();
+    turn(&machine, &mut journal, &[("epp", "77")]).unwrap();
+    restore(&machine, &mut journal, Options::default()).unwrap();
+    assert_eq!(machine.tree(), fake(&intel_laptop()).tree());
+}
+
+#[test]
+fn boost_has_an_older_name_of_its_own() {
+    let machine = FakeMachine::new(&[
+        ("/sys/devices/system/cpu/cpufreq/policy0/cpb", "1\n"),
+        ("/sys/devices/system/cpu/cpufreq/policy1/cpb", "1\n"),
+    ]);
+    let mut journal = journal();
+    turn(&machine, &mut journal, &[("turbo", "off")]).unwrap();
+    let value = || machine.value("/sys/devices/system/cpu/cpufreq/policy1/cpb");
+    assert_eq!(value(), "0");
+    restore(&machine, &mut journal, Options::default()).unwrap();
+    assert_eq!(value(), "1");
+}
+
+#[test]
+fn the_frequency_itself_can_be_set_where_the_same_experiment_sets_the_governor_for_it() {
+    let policy = "/sys/devices/system/cpu/cpufreq/policy0";
+    let speed = format!("{policy}/scaling_setspeed");
+    let machine = FakeMachine::new(&[
+        (&format!("{policy}/scaling_governor"), "ondemand\n"),
+        (
+            &format!("{policy}/scaling_available_governors"),
+            "performance ondemand userspace\n",
+        ),
+        (&speed, "<unsupported>\n"),
+    ]);
+    let before = machine.tree();
+    let path = speed.clone();
+    machine.react(move |tree, changed, now| {
+        if changed.ends_with("/scaling_governor") {
+            let shown = if now == "userspace" {
+                "2000000\n"
+            } else {
+                "<unsupported>\n"
+            };
+            tree.insert(path.clone(), shown.as_bytes().to_vec());
+        }
+    });
+    assert!(is_available(&machine, "frequency", "1200000"));
+    // By itself it is not to be had, and that is said.
+    let Availability::Unavailable { reason, remedy } =
+        knob("frequency").settable(&machine, Refused(false))
+    else {
+        panic!("the governor holds it");
+    };
+    assert!(reason.contains("not userspace"), "{reason}");
+    assert!(remedy.unwrap().contains("same experiment"));
+    let mut journal = journal();
+    let error = turn(&machine, &mut journal, &[("frequency", "1200000")]).unwrap_err();
+    assert!(error.to_string().contains("not userspace"), "{error}");
+    turn(
+        &machine,
+        &mut journal,
+        &[("frequency", "1200000"), ("governor", "userspace")],
+    )
+    .unwrap();
+    assert_eq!(machine.value(&speed), "1200000");
+    let restoration = restore(&machine, &mut journal, Options::default()).unwrap();
+    assert_eq!(restoration.failed, []);
+    assert_eq!(restoration.left_alone, Vec::<String>::new());
+    assert_eq!(machine.tree(), before);
+}
+
+#[test]
+fn what_goes_with_a_governor_comes_back_with_it() {
+    let policy = "/sys/devices/system/cpu/cpufreq/policy0";
+    let governors = "/sys/devices/system/cpu/cpufreq";
+    for (governor, kept, value) in [
+        (
+            "ondemand",
+            format!("{governors}/ondemand/up_threshold"),
+            "63",
+        ),
+        (
+            "schedutil",
+            format!("{policy}/schedutil/rate_limit_us"),
+            "77",
+        ),
+        ("userspace", format!("{policy}/scaling_setspeed"), "1800000"),
+    ] {
+        let machine = FakeMachine::new(&[
+            (
+                &format!("{policy}/scaling_governor"),
+                &format!("{governor}\n"),
+            ),
+            (
+                &format!("{policy}/scaling_available_governors"),
+                "performance ondemand schedutil userspace\n",
+            ),
+            (&kept, &format!("{value}\n")),
+        ]);
+        let before = machine.tree();
+        let path = kept.clone();
+        machine.react(move |tree, changed, now| {
+            if !changed.ends_with("/scaling_governor") {
+                return;
+            }
+            if now == governor {
+                tree.insert(path.clone(), b"1\n".to_vec());
+            } else {
+                tree.remove(&path);
+            }
+        });
+        let mut journal = journal();
+        turn(&machine, &mut journal, &[("governor", "performance")]).unwrap();
+        assert!(!machine.tree().contains_key(&kept));
+        let restoration = restore(&machine, &mut journal, Options::default()).unwrap();
+        assert_eq!(restoration.failed, []);
+        assert_eq!(restoration.left_alone, Vec::<String>::new());
+        assert_eq!(machine.tree(), before, "{governor}");
+    }
+}
+
+#[test]
+fn the_performance_governor_is_named_for_a_busy_preference() {
+    let machine = fake(&intel_laptop());
+    let mut journal = journal();
+    turn(&machine, &mut journal, &[("governor", "performance")]).unwrap();
+    for policy in 0..4 {
+        machine.refuse_value(
+            &format!(
+                "/sys/devices/system/cpu/cpufreq/policy{policy}/energy_performance_preference"
+            ),
+            "power",
+            16,
+        );
+    }
+    let error = turn(&machine, &mut journal, &[("epp", "power")]).unwrap_err();
+    assert!(
+        error.to_string().contains("performance governor"),
+        "{error}"
+    );
+}
