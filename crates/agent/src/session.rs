@@ -110,10 +110,10 @@ impl Session {
         );
         let mut settings: Vec<SettingState> = describe
             .wanted
-            .into_iter()
+            .iter()
             .map(|setting| SettingState {
-                availability: knobs.availability(&setting),
-                setting,
+                availability: knobs.availability(setting, &describe.wanted),
+                setting: setting.clone(),
             })
             .collect();
         self.wanted = settings

@@ -49,6 +49,9 @@ pub struct Entry {
     /// What takes its effect away while it reads as set.
     #[serde(default)]
     pub defeated_by: Vec<String>,
+    /// Levels of other knobs that may make levels of this one available, in the same experiment.
+    #[serde(default)]
+    pub opened_by: BTreeMap<String, Vec<String>>,
     /// The daemons that turn it, by the names of `owners`.
     #[serde(default)]
     pub turned_by: Vec<String>,
@@ -200,17 +203,6 @@ pub struct Place {
     /// Values from which no write leads away.
     #[serde(default)]
     pub stuck: BTreeMap<String, Unavailable>,
-    /// Values from which no write leads away before another knob is turned, which an experiment
-    /// may do.
-    #[serde(default)]
-    pub held: BTreeMap<String, Unavailable>,
-}
-
-impl Place {
-    /// Why no write leads away from a value, where none does.
-    pub fn captivity(&self, value: &str) -> Option<&Unavailable> {
-        self.stuck.get(value).or_else(|| self.held.get(value))
-    }
 }
 
 /// A range of numbers, both ends included.
@@ -320,6 +312,12 @@ mod tests {
                     OWNERS.iter().any(|known| known.name == owner),
                     "{name}: {owner} is no known owner"
                 );
+            }
+            for (other, levels) in &entry.opened_by {
+                let other = catalogue.entry(other).expect("a knob that opens another");
+                assert!(other.order < entry.order, "{name}: it is turned first");
+                let known = |level| other.levels.as_ref().is_none_or(|all| all.contains(level));
+                assert!(levels.iter().all(known), "{name}: {levels:?}");
             }
             let explanations = [&entry.missing, &entry.missing_in_guest];
             for unavailable in explanations

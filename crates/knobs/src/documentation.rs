@@ -151,6 +151,15 @@ fn of_entry(entry: &Entry) -> String {
     );
     item("What defeats it", &entry.defeated_by.join("; "));
     item("Who else turns it", &entry.turned_by.join(", "));
+    let openers: Vec<String> = entry
+        .opened_by
+        .iter()
+        .flat_map(|(knob, levels)| levels.iter().map(move |level| format!("{knob}={level}")))
+        .collect();
+    item(
+        "What may open levels in the same experiment",
+        &code(&openers),
+    );
     for (level, remedy) in &entry.remedies {
         item(&format!("Where `{level}` is not offered"), remedy);
     }

@@ -341,14 +341,6 @@ impl Knob {
         if !self.is_process() && self.read_as(files, level).is_ok_and(|read| read == *level) {
             return None;
         }
-        if let Some(entry) = self.entry()
-            && let Mechanism::Files { places } = &entry.mechanism
-            && let Some(paths) = written::held(files, entry, places)
-        {
-            // What holds it may be turned first; whether it was will show.
-            let paths: Vec<&str> = paths.iter().map(String::as_str).collect();
-            return refusal.of(files).or_else(|| probe(files, &paths).err());
-        }
         let plan = match self.plan(files, level) {
             Ok(plan) => plan,
             Err(unavailable) => return Some(unavailable),

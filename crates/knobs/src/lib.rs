@@ -21,6 +21,7 @@ mod journal;
 mod knob;
 mod leftovers;
 mod named;
+mod opening;
 mod owners;
 mod patience;
 mod pattern;

@@ -94,6 +94,7 @@ fn file_entry(name: &str, path: &str, summary: &str) -> Entry {
         effect: None,
         effect_check: None,
         defeated_by: Vec::new(),
+        opened_by: Default::default(),
         turned_by: vec!["tuned".to_owned()],
         suspect: None,
         missing: Some(Unavailable::new(
@@ -142,7 +143,6 @@ fn one_place(path: &str) -> Place {
         form: None,
         side_effects: Vec::new(),
         stuck: Default::default(),
-        held: Default::default(),
     }
 }
 

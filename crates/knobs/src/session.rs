@@ -20,6 +20,7 @@ use crate::guardian::{Arguments, Guardian};
 use crate::journal::{Header, Journal, JournalError};
 use crate::knob::{Knob, Refused};
 use crate::leftovers::{BeginError, end_left_over_processes, lock, put_back_leftovers};
+use crate::opening;
 use crate::owners;
 use crate::restore;
 use crate::state_directory::StateDirectory;
@@ -107,12 +108,16 @@ impl Knobs {
         }
     }
 
-    /// Whether a setting can be had, or why not.
-    pub fn availability(&self, setting: &Setting) -> Availability {
-        match self.find(&setting.factor) {
-            Ok(knob) => knob.availability(&self.files, &setting.level, self.options.refused),
-            Err(error) => Unavailable::without_remedy(error.to_string()).into(),
-        }
+    /// Whether a setting can be had in an experiment that wants these settings, or why not.
+    pub fn availability(&self, setting: &Setting, wanted: &[Setting]) -> Availability {
+        let find = |name: &str| self.find(name).ok();
+        opening::availability(&self.files, &find, setting, wanted, self.options.refused)
+            .unwrap_or_else(|| {
+                let unknown = ApplyError::Unknown {
+                    name: setting.factor.clone(),
+                };
+                Unavailable::without_remedy(unknown.to_string()).into()
+            })
     }
 
     /// Takes the machine for an experiment, puts back what an earlier one left, and sets a

@@ -99,7 +99,7 @@ pub fn plan(
     }
     let stuck = found.contents.iter().find_map(|content| {
         let value = content.value();
-        (level_of(place, &value) != level).then(|| place.captivity(&value))?
+        (level_of(place, &value) != level).then(|| place.stuck.get(&value))?
     });
     if let Some(stuck) = stuck {
         return Err(stuck.clone());
@@ -158,18 +158,8 @@ pub fn captivity(files: &dyn Files, entry: &Entry, places: &[Place]) -> Option<U
     let Found { place, contents } = find(files, entry, places).ok()?;
     contents
         .iter()
-        .find_map(|content| place.captivity(&content.value()))
+        .find_map(|content| place.stuck.get(&content.value()))
         .cloned()
-}
-
-/// The files of a knob where one of them is held by another knob, which an experiment may turn.
-pub fn held(files: &dyn Files, entry: &Entry, places: &[Place]) -> Option<Vec<String>> {
-    let found = find(files, entry, places).ok()?;
-    found
-        .contents
-        .iter()
-        .any(|content| found.place.held.contains_key(&content.value()))
-        .then(|| found.contents.into_iter().map(|c| c.path).collect())
 }
 
 /// What it means that no file of a knob is there.

@@ -1,11 +1,13 @@
 //! Governors, and what goes with them: the energy preference, the frequency itself, boost.
 
 use knobstat_data::messages::Availability;
+use knobstat_data::words::Setting;
 
 use super::machines::{fake, intel_laptop};
 use super::turning::{is_available, journal, knob, turn, unavailable};
 use crate::fake::FakeMachine;
-use crate::knob::Refused;
+use crate::knob::{Knob, Refused};
+use crate::opening;
 use crate::restore::{Options, restore};
 
 #[test]
@@ -62,8 +64,22 @@ fn the_frequency_itself_can_be_set_where_the_same_experiment_sets_the_governor_f
             tree.insert(path.clone(), shown.as_bytes().to_vec());
         }
     });
-    assert!(is_available(&machine, "frequency", "1200000"));
-    // By itself it is not to be had, and that is said.
+    let find = |name: &str| Knob::find(name, &[]);
+    let among = |wanted: &[Setting]| {
+        opening::availability(&machine, &find, &wanted[0], wanted, Refused(false)).unwrap()
+    };
+    let frequency = Setting::new("frequency", "1200000");
+    let governor = |level| Setting::new("governor", level);
+    let both = [frequency.clone(), governor("userspace")];
+    assert_eq!(among(&both), Availability::Available);
+    // By itself, or with another governor, it is not to be had, and that is said.
+    for wanted in [
+        vec![frequency.clone()],
+        vec![frequency.clone(), governor("performance")],
+        vec![frequency, governor("conservative")],
+    ] {
+        assert_ne!(among(&wanted), Availability::Available, "{wanted:?}");
+    }
     let Availability::Unavailable { reason, remedy } =
         knob("frequency").settable(&machine, Refused(false))
     else {
@@ -156,4 +172,46 @@ fn the_performance_governor_is_named_for_a_busy_preference() {
         error.to_string().contains("performance governor"),
         "{error}"
     );
+}
+
+#[test]
+fn a_driver_in_another_mode_opens_what_rests_on_it() {
+    let machine = FakeMachine::new(&[
+        ("/sys/devices/system/cpu/intel_pstate/status", "active\n"),
+        (
+            "/sys/devices/system/cpu/cpufreq/policy0/scaling_governor",
+            "powersave\n",
+        ),
+        (
+            "/sys/devices/system/cpu/cpufreq/policy0/scaling_available_governors",
+            "performance powersave\n",
+        ),
+        (
+            "/sys/devices/system/cpu/cpufreq/policy0/scaling_setspeed",
+            "<unsupported>\n",
+        ),
+    ]);
+    let find = |name: &str| Knob::find(name, &[]);
+    let wanted = [
+        ("frequency", "1200000"),
+        ("governor", "userspace"),
+        ("intel_pstate", "passive"),
+    ]
+    .map(|(factor, level)| Setting::new(factor, level));
+    let available = |setting: &Setting, wanted: &[Setting]| {
+        opening::availability(&machine, &find, setting, wanted, Refused(false))
+            == Some(Availability::Available)
+    };
+    for setting in &wanted {
+        assert!(available(setting, &wanted), "{setting}");
+    }
+    // Without what opens them they are not.
+    assert!(!available(&wanted[1], &wanted[..2]));
+    assert!(!available(&wanted[0], &wanted[..2]));
+    // The mode that is in force opens nothing more.
+    let now = [
+        Setting::new("governor", "schedutil"),
+        Setting::new("intel_pstate", "active"),
+    ];
+    assert!(!available(&now[0], &now));
 }
