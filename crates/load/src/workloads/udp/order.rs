@@ -6,6 +6,8 @@
 //! count; a number that comes back from before the window can be told to be neither a duplicate
 //! nor new, and is counted apart.
 
+use std::ops::Range;
+
 /// How many of the latest numbers are remembered. Eight kilobytes: they stay in the first cache.
 const WINDOW: u64 = 1 << 16;
 
@@ -13,12 +15,18 @@ const WINDOW: u64 = 1 << 16;
 const FARTHEST_JUMP: u64 = 1 << 32;
 
 /// The accounting of one flow.
+///
+/// Numbers that arrive in step cost a comparison and an addition: that they were seen is written
+/// down for all of them at once, when one comes out of step.
 pub(super) struct Order {
-    /// One bit per number of the window: whether it arrived.
-    seen: Box<[u64]>,
+    /// Of the numbers that came before those in step.
+    seen: Window,
     first: u64,
+    /// Where the numbers begin that arrived in step and are not in the window yet.
+    in_step: u64,
     /// One more than the highest number that arrived.
     next: u64,
+    /// Different numbers that arrived, those in step since apart.
     unique: u64,
     reordered: u64,
     duplicated: u64,
@@ -48,8 +56,9 @@ impl Order {
     /// Accounting for a flow whose first number is `first`.
     pub(super) fn starting_at(first: u64) -> Self {
         Self {
-            seen: vec![0; (WINDOW / 64) as usize].into_boxed_slice(),
+            seen: Window::new(),
             first,
+            in_step: first,
             next: first,
             unique: 0,
             reordered: 0,
@@ -63,79 +72,97 @@ impl Order {
     #[inline]
     pub(super) fn arrived(&mut self, number: u64) {
         if number == self.next && number < u64::MAX {
-            self.clear(number);
             self.next += 1;
-            self.mark(number);
         } else {
             self.arrived_out_of_step(number);
         }
     }
 
+    #[cold]
     fn arrived_out_of_step(&mut self, number: u64) {
+        self.write_down();
         if number > self.next {
             let jump = number - self.next;
             if jump > FARTHEST_JUMP || number == u64::MAX {
                 self.foreign += 1;
                 return;
             }
-            // What lies between has not arrived; beyond one window's length every bit is old.
-            let from = if jump >= WINDOW {
-                number - (WINDOW - 1)
-            } else {
-                self.next
-            };
-            for missing in from..=number {
-                self.clear(missing);
-            }
+            // What lies between has not arrived.
+            self.seen.set(self.next..number, false);
+            self.in_step = number;
             self.next = number + 1;
-            self.mark(number);
         } else if number < self.first {
             self.foreign += 1;
         } else if self.next - number > WINDOW {
             self.too_late += 1;
-        } else if self.is_seen(number) {
+        } else if self.seen.has(number) {
             self.duplicated += 1;
         } else {
             self.reordered += 1;
-            self.mark(number);
+            self.unique += 1;
+            self.seen.set(number..number + 1, true);
         }
+    }
+
+    /// Puts into the window what arrived in step.
+    fn write_down(&mut self) {
+        self.seen.set(self.in_step..self.next, true);
+        self.unique += self.next - self.in_step;
+        self.in_step = self.next;
     }
 
     /// What it came to, `sent` datagrams having been sent.
     pub(super) fn tally(&self, sent: u64) -> Tally {
+        let all = self.unique + (self.next - self.in_step);
         // A number beyond those sent would make more arrive than were sent: it cannot be ours.
         let sent_beyond = self.next.saturating_sub(self.first.saturating_add(sent));
-        let unique = self.unique.min(sent);
+        let unique = all.min(sent);
         Tally {
             unique,
             lost: sent - unique,
             reordered: self.reordered,
             duplicated: self.duplicated,
             too_late: self.too_late,
-            foreign: self.foreign + sent_beyond.min(self.unique - unique),
+            foreign: self.foreign + sent_beyond.min(all - unique),
         }
-    }
-
-    fn mark(&mut self, number: u64) {
-        let (word, bit) = place(number);
-        self.seen[word] |= bit;
-        self.unique += 1;
-    }
-
-    fn clear(&mut self, number: u64) {
-        let (word, bit) = place(number);
-        self.seen[word] &= !bit;
-    }
-
-    fn is_seen(&self, number: u64) -> bool {
-        let (word, bit) = place(number);
-        self.seen[word] & bit != 0
     }
 }
 
+/// One bit for each of the latest numbers: whether it arrived.
+struct Window(Box<[u64]>);
+
+impl Window {
+    fn new() -> Self {
+        Self(vec![0; (WINDOW / 64) as usize].into_boxed_slice())
+    }
+
+    /// Says of consecutive numbers whether they arrived; of more than there is room for, the
+    /// latest are remembered.
+    fn set(&mut self, numbers: Range<u64>, arrived: bool) {
+        let mut number = numbers.start.max(numbers.end.saturating_sub(WINDOW));
+        while number < numbers.end {
+            let (word, bit) = place(number);
+            let count = (64 - bit).min(numbers.end - number);
+            let bits = (u64::MAX >> (64 - count)) << bit;
+            if arrived {
+                self.0[word] |= bits;
+            } else {
+                self.0[word] &= !bits;
+            }
+            number += count;
+        }
+    }
+
+    fn has(&self, number: u64) -> bool {
+        let (word, bit) = place(number);
+        (self.0[word] >> bit) & 1 == 1
+    }
+}
+
+/// The word of a number, and its bit.
 fn place(number: u64) -> (usize, u64) {
     let place = number % WINDOW;
-    ((place / 64) as usize, 1 << (place % 64))
+    ((place / 64) as usize, place % 64)
 }
 
 #[cfg(test)]
@@ -248,6 +275,46 @@ mod tests {
                     reordered,
                     duplicated,
                     too_late: 0,
+                    foreign: 0,
+                }
+            );
+        }
+
+        /// In runs, as datagrams come, that reach beyond the window in both directions.
+        #[test]
+        fn runs_of_any_length_are_counted_as_a_set_would(
+            first in prop_oneof![Just(0u64), Just((1u64 << 32) - 10), any::<u32>().prop_map(u64::from)],
+            runs in prop::collection::vec((0u64..4 * WINDOW, 1u64..300), 0..20),
+            long in prop::collection::vec((0u64..WINDOW, 1u64..3 * WINDOW), 0..3),
+        ) {
+            let sent = 5 * WINDOW;
+            let (mut set, mut next) = (HashSet::new(), 0);
+            let (mut reordered, mut duplicated, mut too_late) = (0, 0, 0);
+            let runs = runs.iter().zip(long.iter().chain(std::iter::repeat(&(0, 0))));
+            let offsets: Vec<u64> = runs
+                .flat_map(|(&(start, length), &(from, count))| {
+                    (start..start + length).chain(from..from + count)
+                })
+                .collect();
+            for &offset in &offsets {
+                if offset < next && next - offset > WINDOW {
+                    too_late += 1;
+                } else if !set.insert(offset) {
+                    duplicated += 1;
+                } else if offset < next {
+                    reordered += 1;
+                }
+                next = next.max(offset + 1);
+            }
+            let tally = tally(first, sent, offsets.iter().map(|offset| first + offset));
+            prop_assert_eq!(
+                tally,
+                Tally {
+                    unique: set.len() as u64,
+                    lost: sent - set.len() as u64,
+                    reordered,
+                    duplicated,
+                    too_late,
                     foreign: 0,
                 }
             );

@@ -113,7 +113,7 @@ impl Received {
 
     /// Their payload in bytes.
     pub(super) fn bytes(&self) -> u64 {
-        self.flows.iter().map(|flow| flow.bytes).sum()
+        self.flows.iter().map(FlowSeen::bytes).sum()
     }
 }
 

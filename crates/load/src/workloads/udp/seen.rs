@@ -8,8 +8,6 @@ use super::wire::{SMALLEST_NUMBERED, read_number, read_time};
 pub(super) struct FlowSeen {
     /// Datagrams of the run's size that arrived.
     pub datagrams: u64,
-    /// Their payload in bytes.
-    pub bytes: u64,
     /// The buffers that they came in.
     pub buffers: u64,
     /// Datagrams of another size, which are none of the run's.
@@ -26,13 +24,17 @@ impl FlowSeen {
     pub(super) fn new(packet_size: usize, first: u64, delays: Option<Delays>) -> Self {
         Self {
             datagrams: 0,
-            bytes: 0,
             buffers: 0,
             strays: 0,
             order: (packet_size >= SMALLEST_NUMBERED).then(|| Order::starting_at(first)),
             delays: delays.map(Box::new),
             packet_size,
         }
+    }
+
+    /// Their payload in bytes.
+    pub(super) fn bytes(&self) -> u64 {
+        self.datagrams * self.packet_size as u64
     }
 
     /// Takes one datagram into account: its beginning, its length, and when it arrived by the
@@ -44,7 +46,6 @@ impl FlowSeen {
             return;
         }
         self.datagrams += 1;
-        self.bytes += length as u64;
         if let Some(order) = &mut self.order
             && let Some(number) = read_number(bytes)
         {
@@ -66,7 +67,7 @@ mod tests {
         seen.datagram(&0u64.to_be_bytes(), 8, None);
         seen.datagram(&[0; 7], 7, None);
         seen.datagram(&[0; 8], 9, None);
-        assert_eq!((seen.datagrams, seen.bytes, seen.strays), (1, 8, 2));
+        assert_eq!((seen.datagrams, seen.bytes(), seen.strays), (1, 8, 2));
     }
 
     #[test]

@@ -89,7 +89,7 @@ pub(super) fn packets(flows: &[FlowSeen], sent: &[u64]) -> Packets {
         let tally = flow.order.as_ref().map(|order| order.tally(sent));
         packets.sent += sent;
         packets.received += flow.datagrams;
-        packets.received_bytes += flow.bytes;
+        packets.received_bytes += flow.bytes();
         packets.buffers += flow.buffers;
         packets.strays += flow.strays;
         packets.lost += match &tally {
