@@ -64,6 +64,11 @@ impl RingReceiver {
         Ok(receiver)
     }
 
+    /// How many datagrams there is room for.
+    pub fn capacity(&self) -> usize {
+        usize::from(self.count)
+    }
+
     /// Hands out what has arrived: each datagram's beginning, as far as there was room for it,
     /// and its length. Never waits; says how many there were.
     ///
@@ -115,7 +120,11 @@ impl RingReceiver {
                 // All buffers were in use: the request ended and is made again.
                 (error, _) if error == -libc::ENOBUFS || error == -libc::EINTR => {}
                 (error, _) if error < 0 => return Err(io::Error::from_raw_os_error(-error)),
-                (_, _) => count += 1,
+                // A datagram of nothing takes no buffer.
+                (_, _) => {
+                    each(&[], 0);
+                    count += 1;
+                }
             }
         }
     }
@@ -183,5 +192,25 @@ mod tests {
             .unwrap();
         }
         assert_eq!(seen, (0..20).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn datagrams_of_nothing_are_handed_out_too() {
+        let Ok(mut ring) = RingReceiver::new(4, 0) else {
+            eprintln!("skipped: this kernel has no multishot receive for us");
+            return;
+        };
+        let receiver = UdpSocket::bind("127.0.0.1:0").unwrap();
+        let sender = UdpSocket::bind("127.0.0.1:0").unwrap();
+        let to = receiver.local_addr().unwrap();
+        for payload in [&[][..], &[1], &[]] {
+            sender.send_to(payload, to).unwrap();
+        }
+        let mut lengths = Vec::new();
+        while lengths.len() < 3 {
+            ring.receive_arrived(&receiver, |_, length| lengths.push(length))
+                .unwrap();
+        }
+        assert_eq!(lengths, [0, 1, 0]);
     }
 }

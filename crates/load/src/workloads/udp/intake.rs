@@ -23,8 +23,10 @@ pub(super) enum Intake {
 /// How many whole buffers one call takes: a megabyte.
 const UNCUT_BUFFERS: usize = 16;
 
-/// How many datagrams an io_uring has room for.
-const RING_BUFFERS: u16 = 512;
+/// How many datagrams an io_uring has room for, at most and at least, and the memory that they are
+/// to take: a peer may ask for dozens of flows of the largest datagrams.
+const RING_BUFFERS: (u16, u16) = (512, 32);
+const RING_MEMORY: usize = 4 << 20;
 
 impl Intake {
     /// Memory for datagrams of a size; `is_timed` keeps the kernel's times of arrival.
@@ -50,7 +52,7 @@ impl Intake {
             ReceiverMethod::Gro => Self::Uncut(UncutBatch::new(UNCUT_BUFFERS)),
             ReceiverMethod::IoUring => Self::Rings(
                 (0..flows)
-                    .map(|_| RingReceiver::new(RING_BUFFERS, packet_size))
+                    .map(|_| RingReceiver::new(ring_buffers(packet_size), packet_size))
                     .collect::<io::Result<_>>()?,
             ),
         })
@@ -97,10 +99,19 @@ impl Intake {
                     seen.datagram(bytes, length, None);
                 })?;
                 seen.buffers += count as u64;
-                Ok(Taken::of(count, usize::from(RING_BUFFERS)))
+                Ok(Taken::of(count, rings[flow].capacity()))
             }
         }
     }
+}
+
+/// How many datagrams of a size an io_uring has room for: a power of two.
+fn ring_buffers(packet_size: usize) -> u16 {
+    let (most, least) = RING_BUFFERS;
+    let fitting = RING_MEMORY / packet_size.max(1);
+    let fitting = u16::try_from(fitting).unwrap_or(most).clamp(least, most);
+    // Rounded down: the highest bit alone.
+    1 << fitting.ilog2()
 }
 
 fn taken(batch: &ReceiveBatch, count: usize, seen: &mut FlowSeen) -> Taken {
@@ -130,5 +141,23 @@ impl Taken {
             count if count < capacity => Self::Some,
             _ => Self::Full,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::workloads::udp::options::{LARGEST_PACKET, MOST_FLOWS};
+
+    #[test]
+    fn the_buffers_of_all_flows_of_a_peer_stay_within_bounds() {
+        for size in [0, 1, 64, 1472, 9000, LARGEST_PACKET as usize] {
+            let buffers = ring_buffers(size);
+            assert!(buffers.is_power_of_two() && buffers >= 32, "{size}");
+            let memory = usize::from(buffers) * size * MOST_FLOWS as usize;
+            assert!(memory <= 256 << 20, "{size} B: {memory}");
+        }
+        assert_eq!(ring_buffers(64), 512);
+        assert_eq!(ring_buffers(LARGEST_PACKET as usize), 64);
     }
 }
