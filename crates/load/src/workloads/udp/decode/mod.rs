@@ -75,7 +75,7 @@ fn metrics(figures: &Figures, limit: Limit) -> Vec<MetricValue> {
         None => Some(0.0),
     };
     let throughput = match figures.receiving_seconds {
-        Some(seconds) => per_second(8 * packets.received_bytes, seconds).map(|bits| bits / 1e6),
+        Some(seconds) => per_second(packets.received_bytes, seconds).map(|bytes| 8.0 * bytes / 1e6),
         None => Some(0.0),
     };
     let per_packet =

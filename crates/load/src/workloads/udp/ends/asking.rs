@@ -221,10 +221,10 @@ fn reverse(
     let (_, outcome) = counting.count(begin, |progress| {
         meanwhile.begin();
         let done = await_done(&stream, request, options, progress, meanwhile)?;
-        let by_flow = done.by_flow.clone();
-        if by_flow.len() != options.flows {
+        if !done.is_of_flows(options.flows) {
             return Err(EndsError::OutOfTurn);
         }
+        let by_flow = done.by_flow.clone();
         sending = Some(done);
         Ok(by_flow)
     })?;

@@ -111,6 +111,17 @@ pub(in super::super) struct Sending {
     pub stopwatch_granularity_nanoseconds: f64,
 }
 
+impl Sending {
+    /// Whether a sender of so many flows can have done that: as many counts, whose sum there is.
+    pub(super) fn is_of_flows(&self, flows: usize) -> bool {
+        let sum = self
+            .by_flow
+            .iter()
+            .try_fold(0, |sum: u64, flow| sum.checked_add(*flow));
+        self.by_flow.len() == flows && sum.is_some()
+    }
+}
+
 /// What the receiver saw.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(in super::super) struct Outcome {

@@ -62,6 +62,13 @@ pub(super) fn hold(
         Err(reason) => return Err(refuse(&mut stream, reason)),
     };
     let (sockets, granted_buffer) = open(&stream, &start, method)?;
+    if let Some(options) = &options {
+        // Before a socket is connected: a change of it would void the route that is looked up then.
+        for socket in &sockets {
+            set_differentiated_services(socket, options.dscp)
+                .map_err(system("the DSCP cannot be set"))?;
+        }
+    }
     let cookie = nonce()?;
     let ports: io::Result<Vec<u16>> = sockets
         .iter()
@@ -193,6 +200,8 @@ fn open(
         .local_addr()
         .map_err(system("the control connection has no address"))?;
     at.set_port(0);
+    // An IPv4 peer of a socket that hears both gets IPv4 datagrams: their sizes and marks are those.
+    at.set_ip(at.ip().to_canonical());
     let mut granted_buffer = 0;
     let receive_buffer = start.receive_buffer.min(MOST_BUFFERED / start.flows);
     let mut sockets = Vec::with_capacity(start.flows);
@@ -332,10 +341,6 @@ fn send(
     options: &Options,
     sockets: Vec<UdpSocket>,
 ) -> Result<Summary, EndsError> {
-    for socket in &sockets {
-        set_differentiated_services(socket, options.dscp)
-            .map_err(system("the DSCP cannot be set"))?;
-    }
     let sent = send_by(
         sockets,
         options,
@@ -388,7 +393,7 @@ fn await_end(
                     .set_read_timeout(Some(STEP))
                     .map_err(system("the control connection cannot be waited for"))?;
                 return match read(stream, FROM_ASKER)? {
-                    Message::Done(sending) if sending.by_flow.len() == start.flows => {
+                    Message::Done(sending) if sending.is_of_flows(start.flows) => {
                         Ok(sending.by_flow)
                     }
                     _ => Err(EndsError::OutOfTurn),

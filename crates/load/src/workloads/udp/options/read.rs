@@ -229,15 +229,23 @@ fn length(from: &Parameters) -> Result<Length, ParameterError> {
         return Ok(Length::Count(whole(from, "count", 1, 1..=i64::MAX)? as u64));
     }
     let duration = parameters::duration(from, "duration")?.unwrap_or(Duration::from_secs(1));
+    let refused = |expected: &str, found: String| ParameterError {
+        name: "duration".to_owned(),
+        expected: expected.to_owned(),
+        found,
+    };
     if duration.is_zero() {
-        return Err(ParameterError {
-            name: "duration".to_owned(),
-            expected: "longer than nothing".to_owned(),
-            found: "it is 0".to_owned(),
-        });
+        return Err(refused("longer than nothing", "it is 0".to_owned()));
+    }
+    if duration > LONGEST {
+        let found = format!("it is {} s", duration.as_secs());
+        return Err(refused("at most a year", found));
     }
     Ok(Length::Duration(duration))
 }
+
+/// A leap year. Clocks are counted on from a duration, and a peer may ask for one too.
+const LONGEST: Duration = Duration::from_secs(366 * 24 * 60 * 60);
 
 fn bind(from: &Parameters, endpoints: &Endpoints) -> Result<Option<IpAddr>, ParameterError> {
     let bind = word(from, "bind", "any")?;

@@ -193,6 +193,7 @@ fn what_cannot_be_had_is_refused_by_name() {
     assert!(refusal([("dscp", Value::Integer(64))]).contains("0 to 63"));
     assert!(refusal([("count", Value::Integer(0))]).contains("count"));
     assert!(refusal([("duration", Value::Duration(Duration::ZERO))]).contains("duration"));
+    assert!(refusal([("duration", Value::Duration(Duration::MAX))]).contains("at most a year"));
     assert!(refusal([("duration", text("soon"))]).contains("duration"));
 }
 
