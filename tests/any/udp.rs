@@ -2,7 +2,7 @@
 //! their reason, and a pair of namespaces serves whoever may have one.
 
 use crate::support::machine::Machine;
-use crate::support::program::{Place, output};
+use crate::support::program::{Ended, Place, output};
 
 /// A short experiment on these keys of the workload and these factors.
 fn experiment(workload: &str, factors: &str) -> String {
@@ -12,90 +12,61 @@ fn experiment(workload: &str, factors: &str) -> String {
     )
 }
 
-#[test]
-fn a_method_that_the_way_cannot_take_is_left_out_with_its_reason() {
-    let (place, machine) = (Place::new(), Machine::desktop());
-    let file = place.file(
-        "method.toml",
-        &experiment("", "method = [\"send\", \"sendmmsg\", \"tx_ring\"]"),
-    );
-    let report = output(
+/// Runs a short experiment.
+fn run(workload: &str, factors: &str) -> Ended {
+    run_in(&Place::new(), workload, factors)
+}
+
+fn run_in(place: &Place, workload: &str, factors: &str) -> Ended {
+    let file = place.file("datagrams.toml", &experiment(workload, factors));
+    output(
         place
-            .knobstat_on(&machine)
+            .knobstat_on(&Machine::desktop())
             .args(["run", "--quiet", "--json"])
             .arg(file),
     )
-    .must_exit(0)
-    .json();
+}
+
+fn treatments(report: &serde_json::Value) -> &[serde_json::Value] {
+    report["treatments"].as_array().expect("treatments")
+}
+
+#[test]
+fn a_method_that_the_way_cannot_take_is_left_out_with_its_reason() {
+    let report = run("", "method = [\"send\", \"sendmmsg\", \"tx_ring\"]")
+        .must_exit(0)
+        .json();
     let omitted = report["omitted"].as_array().expect("omitted");
     assert_eq!(omitted.len(), 1, "{omitted:?}");
     assert_eq!(omitted[0]["factor"], "method");
     assert_eq!(omitted[0]["level"], "tx_ring");
     let reason = omitted[0]["reason"].as_str().expect("a reason");
     assert!(reason.contains("interface"), "{reason}");
-    assert_eq!(
-        report["treatments"].as_array().expect("treatments").len(),
-        2
-    );
+    assert_eq!(treatments(&report).len(), 2);
 }
 
 #[test]
 fn a_cell_that_does_not_fit_is_left_out_and_its_levels_are_not() {
-    let (place, machine) = (Place::new(), Machine::desktop());
-    let file = place.file(
-        "sizes.toml",
-        &experiment(
-            "bind = \"127.0.0.1\"",
-            "method = [\"sendmmsg\", \"gso\"]\npacket_size = [0, 64]",
-        ),
-    );
-    let report = output(
-        place
-            .knobstat_on(&machine)
-            .args(["run", "--quiet", "--json"])
-            .arg(file),
+    let report = run(
+        "bind = \"127.0.0.1\"",
+        "method = [\"sendmmsg\", \"gso\"]\npacket_size = [0, 64]",
     )
     .must_exit(0)
     .json();
-    assert_eq!(
-        report["treatments"].as_array().expect("treatments").len(),
-        3,
-        "{report:#}"
-    );
+    assert_eq!(treatments(&report).len(), 3, "{report:#}");
 }
 
 #[test]
 fn a_workload_that_cannot_be_had_at_all_is_refused_before_anything_runs() {
-    let (place, machine) = (Place::new(), Machine::desktop());
-    let file = place.file(
-        "frames.toml",
-        &experiment("method = \"af_xdp\"", "packet_size = [64, 128]"),
-    );
-    let ended = output(
-        place
-            .knobstat_on(&machine)
-            .args(["run", "--quiet"])
-            .arg(file),
-    )
-    .must_exit(2);
+    let ended = run("method = \"af_xdp\"", "packet_size = [64, 128]").must_exit(2);
     assert!(ended.stderr().contains("veth"), "{}", ended.stderr());
 }
 
 #[test]
 fn a_pair_of_namespaces_carries_every_datagram() {
-    let (place, machine) = (Place::new(), Machine::desktop());
-    let file = place.file(
-        "pair.toml",
-        &experiment(
-            "endpoints = \"veth\"",
-            "method = [\"sendmmsg\", \"af_xdp\"]",
-        ),
-    );
-    let ended = output(
-        place
-            .knobstat_on(&machine)
-            .args(["run", "--quiet", "--json"])
-            .arg(file),
+    let ended = run(
+        "endpoints = \"veth\"",
+        "method = [\"sendmmsg\", \"af_xdp\"]",
     );
     if ended.code() == Some(2) && ended.stderr().contains("veth") {
         eprintln!("skipped: {}", ended.stderr());
@@ -107,7 +78,7 @@ fn a_pair_of_namespaces_carries_every_datagram() {
         return;
     }
     let report = ended.must_exit(0).json();
-    for treatment in report["treatments"].as_array().expect("treatments") {
+    for treatment in treatments(&report) {
         assert_eq!(treatment["metrics"]["loss"]["max"], 0.0, "{treatment:#}");
     }
 }
@@ -276,25 +247,13 @@ fn energy_is_a_number_or_a_reason_at_both_ends() {
 
 #[test]
 fn an_experiment_can_have_its_receiver_elsewhere() {
-    let (place, machine) = (Place::new(), Machine::desktop());
+    let place = Place::new();
     let (mut process, address) = receiver(&place, 4);
     let endpoints = format!("endpoints = {{ receiver = \"{address}\" }}");
-    let file = place.file(
-        "elsewhere.toml",
-        &experiment(&endpoints, "packet_size = [64, 128]"),
-    );
-    let report = output(
-        place
-            .knobstat_on(&machine)
-            .args(["run", "--quiet", "--json"])
-            .arg(file),
-    )
-    .must_exit(0)
-    .json();
-    assert_eq!(
-        report["treatments"].as_array().expect("treatments").len(),
-        2
-    );
+    let report = run_in(&place, &endpoints, "packet_size = [64, 128]")
+        .must_exit(0)
+        .json();
+    assert_eq!(treatments(&report).len(), 2);
     assert!(process.wait().expect("the receiver ends").success());
 }
 

@@ -8,7 +8,7 @@ use proptest::prelude::*;
 use super::outlet::{Outlet, OutletError};
 use super::pacer::Clock;
 use super::pacer::iperf2_2007::{Stair, microseconds_per_packet, packets_per_wait};
-use super::sender::{Missed, Quota, Readings, Waiting, iperf2_2007, scheduled, unpaced};
+use super::sender::{Keeping, Missed, Quota, Readings, Waiting, iperf2_2007, scheduled, unpaced};
 
 /// A machine whose time moves when something is done on it.
 struct World {
@@ -46,6 +46,16 @@ struct CostlyOutlet<'a> {
     world: &'a World,
     capacity: usize,
     cost: u64,
+}
+
+impl<'a> CostlyOutlet<'a> {
+    fn new(world: &'a World, capacity: usize, cost: u64) -> Self {
+        Self {
+            world,
+            capacity,
+            cost,
+        }
+    }
 }
 
 impl Outlet for CostlyOutlet<'_> {
@@ -97,14 +107,48 @@ fn exactly(count: u64, stop: &AtomicBool) -> Quota<'_> {
     }
 }
 
+/// A sender that keeps a schedule.
+#[derive(Clone, Copy)]
+struct Scheduled {
+    capacity: usize,
+    cost: u64,
+    step: u64,
+    reading_cost: u64,
+    rate: f64,
+    missed: Missed,
+    count: u64,
+}
+
+/// Ten thousand datagrams a second of 3 us each, by a clock that costs 30 ns.
+const EASY: Scheduled = Scheduled {
+    capacity: 64,
+    cost: 3000,
+    step: 1,
+    reading_cost: 30,
+    rate: 10_000.0,
+    missed: Missed::MadeUp,
+    count: 1000,
+};
+
+impl Scheduled {
+    fn keep(self, mut world: &World) -> Keeping {
+        let stop = AtomicBool::new(false);
+        scheduled(
+            &mut CostlyOutlet::new(world, self.capacity, self.cost),
+            &mut clock(world, self.step, self.reading_cost),
+            &mut world,
+            self.rate,
+            self.missed,
+            &mut exactly(self.count, &stop),
+        )
+        .unwrap()
+    }
+}
+
 #[test]
 fn a_sender_whose_flag_nobody_raises_ends_when_the_time_is_long_over() {
     let (world, stop) = (World::new(), AtomicBool::new(false));
-    let mut outlet = CostlyOutlet {
-        world: &world,
-        capacity: 4,
-        cost: 1000,
-    };
+    let mut outlet = CostlyOutlet::new(&world, 4, 1000);
     let limit = world.nanoseconds.get() + 50_000_000;
     let overdue = || world.nanoseconds.get() > limit;
     let mut quota = Quota {
@@ -120,11 +164,7 @@ fn a_sender_whose_flag_nobody_raises_ends_when_the_time_is_long_over() {
 fn a_count_is_kept_whatever_the_batches() {
     for capacity in [1, 3, 64] {
         let (world, stop) = (World::new(), AtomicBool::new(false));
-        let mut outlet = CostlyOutlet {
-            world: &world,
-            capacity,
-            cost: 10,
-        };
+        let mut outlet = CostlyOutlet::new(&world, capacity, 10);
         let mut readings = clock(&world, 1, 0);
         assert_eq!(
             unpaced(&mut outlet, &mut readings, &mut exactly(10, &stop)).unwrap(),
@@ -138,11 +178,7 @@ fn a_count_is_kept_whatever_the_batches() {
 fn an_unpaced_sender_reads_the_clock_as_often_as_asked_and_no_more() {
     for (per_packet, cost) in [(0, 0), (2, 60)] {
         let (world, stop) = (World::new(), AtomicBool::new(false));
-        let mut outlet = CostlyOutlet {
-            world: &world,
-            capacity: 64,
-            cost: 0,
-        };
+        let mut outlet = CostlyOutlet::new(&world, 64, 0);
         let mut readings = Readings {
             per_packet,
             ..clock(&world, 1, 30)
@@ -156,11 +192,7 @@ fn an_unpaced_sender_reads_the_clock_as_often_as_asked_and_no_more() {
 #[test]
 fn a_raised_flag_ends_every_loop() {
     let (world, stop) = (World::new(), AtomicBool::new(true));
-    let mut outlet = CostlyOutlet {
-        world: &world,
-        capacity: 4,
-        cost: 1,
-    };
+    let mut outlet = CostlyOutlet::new(&world, 4, 1);
     let mut readings = clock(&world, 1, 1);
     let mut quota = exactly(u64::MAX, &stop);
     assert_eq!(unpaced(&mut outlet, &mut readings, &mut quota).unwrap(), 0);
@@ -184,23 +216,9 @@ fn a_raised_flag_ends_every_loop() {
 
 #[test]
 fn a_schedule_that_can_be_kept_is_kept_to_the_count_and_the_gap() {
-    let (world, stop) = (World::new(), AtomicBool::new(false));
-    let mut outlet = CostlyOutlet {
-        world: &world,
-        capacity: 64,
-        cost: 3000,
-    };
-    let mut readings = clock(&world, 1, 30);
+    let world = World::new();
     let before = world.nanoseconds.get();
-    let keeping = scheduled(
-        &mut outlet,
-        &mut readings,
-        &mut &world,
-        10_000.0,
-        Missed::MadeUp,
-        &mut exactly(1000, &stop),
-    )
-    .unwrap();
+    let keeping = EASY.keep(&world);
     assert_eq!((keeping.sent, keeping.late), (1000, 0));
     assert_eq!(keeping.gaps.total(), 999);
     assert_eq!(keeping.gaps.share_within(95_000, 105_000), Some(1.0));
@@ -210,45 +228,34 @@ fn a_schedule_that_can_be_kept_is_kept_to_the_count_and_the_gap() {
 
 #[test]
 fn a_schedule_on_a_coarse_clock_goes_in_bursts_and_says_that_they_are_late() {
-    let (world, stop) = (World::new(), AtomicBool::new(false));
-    let mut outlet = CostlyOutlet {
-        world: &world,
-        capacity: 64,
+    let coarse = Scheduled {
         cost: 10,
+        step: 4_000_000,
+        count: 400,
+        ..EASY
     };
-    let mut readings = clock(&world, 4_000_000, 30);
-    let keeping = scheduled(
-        &mut outlet,
-        &mut readings,
-        &mut &world,
-        10_000.0,
-        Missed::MadeUp,
-        &mut exactly(400, &stop),
-    )
-    .unwrap();
+    let keeping = coarse.keep(&World::new());
     assert_eq!(keeping.sent, 400);
     assert!(keeping.late > 300, "{}", keeping.late);
 }
 
+/// More than can be sent: five or so times of the schedule pass in each send.
+const IMPOSSIBLE: Scheduled = Scheduled {
+    cost: 5000,
+    reading_cost: 0,
+    rate: 1e6,
+    ..EASY
+};
+
 #[test]
 fn a_schedule_that_cannot_be_kept_sends_as_fast_as_it_goes() {
-    let (world, stop) = (World::new(), AtomicBool::new(false));
-    let mut outlet = CostlyOutlet {
-        world: &world,
-        capacity: 1,
-        cost: 5000,
-    };
-    let mut readings = clock(&world, 1, 0);
+    let world = World::new();
     let before = world.nanoseconds.get();
-    let keeping = scheduled(
-        &mut outlet,
-        &mut readings,
-        &mut &world,
-        1e6,
-        Missed::MadeUp,
-        &mut exactly(1000, &stop),
-    )
-    .unwrap();
+    let one_by_one = Scheduled {
+        capacity: 1,
+        ..IMPOSSIBLE
+    };
+    let keeping = one_by_one.keep(&world);
     assert_eq!(keeping.sent, 1000);
     assert_eq!(keeping.late, 999);
     assert_eq!(world.nanoseconds.get() - before, 1000 * 5000);
@@ -256,27 +263,18 @@ fn a_schedule_that_cannot_be_kept_sends_as_fast_as_it_goes() {
 
 #[test]
 fn times_that_are_given_up_leave_no_burst_and_are_counted() {
-    for (times, asked) in [(1000, u64::MAX), (u64::MAX, 100)] {
-        let (world, stop) = (World::new(), AtomicBool::new(false));
-        let mut outlet = CostlyOutlet {
-            world: &world,
-            capacity: 64,
+    for (times, count) in [(1000, u64::MAX), (u64::MAX, 100)] {
+        let giving_up = Scheduled {
+            // Four and a half times each: four or five of them are given up after it.
             cost: 4500,
+            missed: Missed::GivenUp { times },
+            count,
+            ..IMPOSSIBLE
         };
-        let mut readings = clock(&world, 1, 0);
-        let keeping = scheduled(
-            &mut outlet,
-            &mut readings,
-            &mut &world,
-            1e6,
-            Missed::GivenUp { times },
-            &mut exactly(asked, &stop),
-        )
-        .unwrap();
-        // Each send takes four and a half times: four or five of them are given up after it.
+        let keeping = giving_up.keep(&World::new());
         assert_eq!(keeping.late, 0);
         assert_eq!(keeping.gaps.share_within(4_000, 5_000), Some(1.0));
-        if asked == u64::MAX {
+        if count == u64::MAX {
             assert_eq!(keeping.sent + keeping.skipped, 1000);
             assert!((200..=251).contains(&keeping.sent), "{}", keeping.sent);
         } else {
@@ -288,22 +286,12 @@ fn times_that_are_given_up_leave_no_burst_and_are_counted() {
 
 #[test]
 fn a_schedule_that_is_kept_gives_no_time_up() {
-    let (world, stop) = (World::new(), AtomicBool::new(false));
-    let mut outlet = CostlyOutlet {
-        world: &world,
-        capacity: 64,
-        cost: 3000,
+    let giving_up = Scheduled {
+        missed: Missed::GivenUp { times: 500 },
+        count: 500,
+        ..EASY
     };
-    let mut readings = clock(&world, 1, 30);
-    let keeping = scheduled(
-        &mut outlet,
-        &mut readings,
-        &mut &world,
-        10_000.0,
-        Missed::GivenUp { times: 500 },
-        &mut exactly(500, &stop),
-    )
-    .unwrap();
+    let keeping = giving_up.keep(&World::new());
     assert_eq!((keeping.sent, keeping.skipped, keeping.late), (500, 0, 0));
 }
 
@@ -317,11 +305,7 @@ struct Of2007 {
 
 fn of_2007(size: u64, step: u64, cost: u64, capacity: usize, count: u64) -> Of2007 {
     let (world, stop) = (World::new(), AtomicBool::new(false));
-    let mut outlet = CostlyOutlet {
-        world: &world,
-        capacity,
-        cost,
-    };
+    let mut outlet = CostlyOutlet::new(&world, capacity, cost);
     let mut readings = clock(&world, step, 25);
     let per_packet = microseconds_per_packet(1e9 / (8 * size) as f64);
     let before = world.nanoseconds.get();
@@ -399,11 +383,7 @@ fn gathering_changes_no_count_between_waits() {
 fn at_64_bytes_the_loop_of_2007_never_waits_and_pays_for_its_readings() {
     let per_packet = |reading_cost| {
         let (world, stop) = (World::new(), AtomicBool::new(false));
-        let mut outlet = CostlyOutlet {
-            world: &world,
-            capacity: 1,
-            cost: 3500,
-        };
+        let mut outlet = CostlyOutlet::new(&world, 1, 3500);
         let mut readings = clock(&world, 1000, reading_cost);
         let before = world.nanoseconds.get();
         let waits = iperf2_2007(
@@ -430,16 +410,17 @@ proptest! {
         cost in 0u64..5000,
     ) {
         let (world, stop) = (World::new(), AtomicBool::new(false));
-        let mut outlet = CostlyOutlet { world: &world, capacity, cost };
-        let mut readings = clock(&world, step, 20_000);
-        let keeping =
-            scheduled(&mut outlet, &mut readings, &mut &world, rate, Missed::MadeUp, &mut exactly(count, &stop))
-                .unwrap();
+        let reading_cost = 20_000;
+        let asked =
+            Scheduled { capacity, cost, step, reading_cost, rate, missed: Missed::MadeUp, count };
+        let keeping = asked.keep(&world);
         prop_assert_eq!(keeping.sent, count);
         prop_assert!(keeping.late <= count);
         prop_assert_eq!(keeping.gaps.total(), count.saturating_sub(1));
         prop_assert_eq!(world.numbers.get(), count);
         world.numbers.set(0);
+        let mut outlet = CostlyOutlet::new(&world, capacity, cost);
+        let mut readings = clock(&world, step, reading_cost);
         let per_packet = microseconds_per_packet(rate);
         let waits =
             iperf2_2007(&mut outlet, &mut readings, per_packet, None, &mut exactly(count, &stop)).unwrap();
