@@ -37,6 +37,7 @@ fn said() -> &'static Transcript {
         Boot {
             script: include_str!("scripts/boost.sh"),
             siblings: true,
+            kernel_parameters: "",
             acpi_table: None,
             files: vec![modules::ours("boosting_frequency")],
             disk: None,

@@ -30,6 +30,8 @@ pub struct Boot {
     /// Two processors of one core, and time that follows the host's; else one, and time that
     /// follows instructions.
     pub siblings: bool,
+    /// What else its kernel is told.
+    pub kernel_parameters: &'static str,
     /// An ACPI table that comes with the program.
     pub acpi_table: Option<&'static str>,
     /// Files of the host below /test in the guest, by the names of their files.
@@ -87,8 +89,9 @@ impl Boot {
             // Nothing of the kernel's own stands between what the script says. Emulated processors
             // do not agree on their counters, which the kernel would find out in the midst of it.
             append: format!(
-                "rdinit=/test/begin loglevel=0{}",
-                if self.siblings { " tsc=unstable" } else { "" }
+                "rdinit=/test/begin loglevel=0{} {}",
+                if self.siblings { " tsc=unstable" } else { "" },
+                self.kernel_parameters,
             ),
             cpus: if self.siblings { 2 } else { 1 },
             memory: 256 << 20,

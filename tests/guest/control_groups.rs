@@ -28,6 +28,7 @@ fn said() -> &'static Transcript {
         Boot {
             script: include_str!("scripts/control_groups.sh"),
             siblings: false,
+            kernel_parameters: "",
             acpi_table: None,
             files: Vec::new(),
             disk: None,

@@ -20,6 +20,7 @@ fn a_counter_that_falls_in_a_run_taints_it() {
     let said = Boot {
         script: include_str!("scripts/counter.sh"),
         siblings: false,
+        kernel_parameters: "",
         acpi_table: None,
         files: vec![modules::ours("unstable_counter")],
         disk: None,

@@ -24,6 +24,7 @@ mod settings;
 mod shell;
 mod target;
 mod transcript;
+mod udp;
 
 use std::process::ExitCode;
 
@@ -42,6 +43,7 @@ fn main() -> ExitCode {
         ("boost", boost::TESTS),
         ("control_groups", control_groups::TESTS),
         ("counter", counter::TESTS),
+        ("udp", udp::TESTS),
         ("target", target::TESTS),
         ("shell", shell::TESTS),
         ("power_cut", power_cut::TESTS),

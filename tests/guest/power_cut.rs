@@ -91,6 +91,7 @@ impl Machine {
         let mut running = Boot {
             script: include_str!("scripts/power_cut.sh"),
             siblings: false,
+            kernel_parameters: "",
             acpi_table: None,
             files,
             disk: Some(self.directory.path().join("disk")),

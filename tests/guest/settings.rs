@@ -61,6 +61,7 @@ fn said() -> &'static Transcript {
         Boot {
             script: include_str!("scripts/settings.sh"),
             siblings: true,
+            kernel_parameters: "",
             acpi_table: Some("idle-states-2cpu"),
             files: ["acpi-cpufreq", "cpufreq_powersave"]
                 .map(modules::the_kernels)
