@@ -52,6 +52,7 @@ fn under_the_coarse_clock_the_loop_of_2007_credits_a_step_of_packets_per_wait() 
 fn on_the_coarse_clock_the_rate_is_a_stair() {
     for (bytes, most_attempts) in [(128, 4), (512, 4), (1280, 40)] {
         let mut undisturbed = 0;
+        let mut had_its_cpu = 0;
         let mut on_a_stair = false;
         for attempt in 0..most_attempts {
             if on_a_stair && attempt >= 4 {
@@ -73,6 +74,7 @@ fn on_the_coarse_clock_the_rate_is_a_stair() {
                     continue;
                 }
             };
+            had_its_cpu += u32::from(figures.sender.busy() >= Some(0.9));
             let Ok(share) = evidence(&yielded, "pacer.waits_as_predicted") else {
                 continue;
             };
@@ -89,11 +91,11 @@ fn on_the_coarse_clock_the_rate_is_a_stair() {
             assert!((sent / stair - 1.0).abs() < 0.15, "{sent} against {stair}");
             break;
         }
-        // The datagrams of a wait take 1.5 ms at 1280 B, which a busy machine leaves alone now and
-        // then; at 128 B they take 15 ms.
+        // The datagrams of a wait take 1.5 ms at 1280 B, which even a busy machine leaves alone now and
+        // then, unless it leaves the sender next to no time at all; at 128 B they take 15 ms.
         assert!(
-            on_a_stair || bytes < 1280,
-            "{bytes} B: no wait in forty runs was as predicted"
+            on_a_stair || bytes < 1280 || had_its_cpu == 0,
+            "{bytes} B: no wait was as predicted, and {had_its_cpu} runs had their CPU"
         );
         if undisturbed == 0 {
             eprintln!("{bytes} B: this machine was too busy for a rate of whole stairs");
