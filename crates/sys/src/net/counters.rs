@@ -101,6 +101,17 @@ impl InterfaceCounters {
         })
     }
 
+    /// What was counted since an earlier reading.
+    pub fn since(&self, earlier: &Self) -> Self {
+        Self {
+            received: self.received.saturating_sub(earlier.received),
+            dropped_receiving: self
+                .dropped_receiving
+                .saturating_sub(earlier.dropped_receiving),
+            dropped_sending: self.dropped_sending.saturating_sub(earlier.dropped_sending),
+        }
+    }
+
     /// The counters of an interface in the text of /proc/net/dev; `None` where it is not there.
     pub fn decode(text: &str, interface: &str) -> Option<Self> {
         // bytes packets errs drop fifo frame compressed multicast, then bytes packets errs drop fifo …

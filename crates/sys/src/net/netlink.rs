@@ -1,4 +1,5 @@
-//! The few requests to the kernel's routing tables that a pair of interfaces needs: rtnetlink(7).
+//! The few requests to the kernel's routing tables that a pair of interfaces needs, and which
+//! interface leads to an address: rtnetlink(7).
 
 use std::io;
 use std::net::IpAddr;
@@ -14,6 +15,10 @@ struct Message(Vec<u8>);
 const VETH_INFO_PEER: u16 = 1;
 /// struct nlmsghdr.
 const HEADER: usize = 16;
+/// struct rtmsg.
+const ROUTE_MESSAGE: usize = 12;
+/// Room for a reply.
+const REPLY: usize = 4096;
 
 impl Message {
     fn new(kind: u16, flags: i32, about: &[u8]) -> Self {
@@ -129,12 +134,9 @@ impl RouteSocket {
     /// ENODEV where there is no interface of this name; EPERM without CAP_NET_ADMIN.
     pub fn add_address(&self, interface: &str, address: IpAddr, prefix: u8) -> io::Result<()> {
         let index = interface_index(interface)?;
-        let (family, octets) = match address {
-            IpAddr::V4(address) => (libc::AF_INET, address.octets().to_vec()),
-            IpAddr::V6(address) => (libc::AF_INET6, address.octets().to_vec()),
-        };
+        let (family, octets) = family_and_octets(address);
         // struct ifaddrmsg. Nobody else is there whose address it could be.
-        let mut about = [family as u8, prefix, libc::IFA_F_NODAD as u8, 0, 0, 0, 0, 0];
+        let mut about = [family, prefix, libc::IFA_F_NODAD as u8, 0, 0, 0, 0, 0];
         about[4..8].copy_from_slice(&index.to_ne_bytes());
         let flags = libc::NLM_F_CREATE | libc::NLM_F_EXCL;
         let mut message = Message::new(libc::RTM_NEWADDR, flags, &about);
@@ -143,21 +145,85 @@ impl RouteSocket {
         self.ask(message)
     }
 
-    fn ask(&self, mut message: Message) -> io::Result<()> {
+    /// The index of the interface by which packets go to an address.
+    ///
+    /// # Errors
+    /// ENETUNREACH where none leads there.
+    pub fn interface_towards(&self, address: IpAddr) -> io::Result<u32> {
+        let (family, octets) = family_and_octets(address);
+        let mut about = [0; ROUTE_MESSAGE];
+        about[..2].copy_from_slice(&[family, 8 * octets.len() as u8]);
+        let mut message = Message::new(libc::RTM_GETROUTE, 0, &about);
+        message.attribute(libc::RTA_DST, &octets);
+        self.send(message)?;
+        let mut reply = [0; REPLY];
+        let length = self.hear(&mut reply)?;
+        let interface = outgoing_interface(&reply[..length]);
+        if interface.is_some() {
+            // The acknowledgement that follows.
+            self.acknowledged()?;
+        }
+        match (interface, acknowledgement(&reply[..length])) {
+            (Some(index), _) => Ok(index),
+            (None, Some(error)) if error != 0 => Err(io::Error::from_raw_os_error(-error)),
+            (None, _) => Err(io::Error::from(io::ErrorKind::InvalidData)),
+        }
+    }
+
+    fn ask(&self, message: Message) -> io::Result<()> {
+        self.send(message)?;
+        self.acknowledged()
+    }
+
+    fn send(&self, mut message: Message) -> io::Result<()> {
         let length = message.0.len() as u32;
         message.0[..4].copy_from_slice(&length.to_ne_bytes());
         rustix::net::send(self.0.as_fd(), &message.0, rustix::net::SendFlags::empty())?;
-        let mut reply = [0u8; 4096];
+        Ok(())
+    }
+
+    fn hear(&self, reply: &mut [u8; REPLY]) -> io::Result<usize> {
         let (length, _) = rustix::net::recv(
             self.0.as_fd(),
             &mut reply[..],
             rustix::net::RecvFlags::empty(),
         )?;
+        Ok(length)
+    }
+
+    fn acknowledged(&self) -> io::Result<()> {
+        let mut reply = [0; REPLY];
+        let length = self.hear(&mut reply)?;
         match acknowledgement(&reply[..length]) {
             Some(0) => Ok(()),
             Some(error) => Err(io::Error::from_raw_os_error(-error)),
             None => Err(io::Error::from(io::ErrorKind::InvalidData)),
         }
+    }
+}
+
+fn family_and_octets(address: IpAddr) -> (u8, Vec<u8>) {
+    match address {
+        IpAddr::V4(address) => (libc::AF_INET as u8, address.octets().to_vec()),
+        IpAddr::V6(address) => (libc::AF_INET6 as u8, address.octets().to_vec()),
+    }
+}
+
+/// The interface in a reply that is a route (RTM_NEWROUTE, RTA_OIF).
+fn outgoing_interface(reply: &[u8]) -> Option<u32> {
+    let half = |at: usize| Some(u16::from_ne_bytes(reply.get(at..at + 2)?.try_into().ok()?));
+    if half(4)? != libc::RTM_NEWROUTE {
+        return None;
+    }
+    let mut at = HEADER + ROUTE_MESSAGE;
+    loop {
+        let (length, kind) = (usize::from(half(at)?), half(at + 2)?);
+        if kind == libc::RTA_OIF {
+            let value = reply.get(at + 4..at + 8)?;
+            return Some(u32::from_ne_bytes(value.try_into().ok()?));
+        }
+        // Less than its own header is no attribute, and would be looked at for ever.
+        at += length.max(4).next_multiple_of(4);
     }
 }
 
@@ -177,9 +243,23 @@ fn acknowledgement(reply: &[u8]) -> Option<i32> {
 /// # Errors
 /// ENODEV where there is none of this name.
 pub fn interface_index(interface: &str) -> io::Result<u32> {
-    let socket = std::net::UdpSocket::bind("127.0.0.1:0")
-        .or_else(|_| std::net::UdpSocket::bind("0.0.0.0:0"))?;
-    Ok(rustix::net::netdevice::name_to_index(&socket, interface)?)
+    Ok(rustix::net::netdevice::name_to_index(
+        any_socket()?,
+        interface,
+    )?)
+}
+
+/// The name of an interface of this thread's network namespace.
+///
+/// # Errors
+/// ENODEV where there is none of this index.
+pub fn interface_name(index: u32) -> io::Result<String> {
+    Ok(rustix::net::netdevice::index_to_name(any_socket()?, index)?)
+}
+
+/// A socket to ask about interfaces with.
+fn any_socket() -> io::Result<std::net::UdpSocket> {
+    std::net::UdpSocket::bind("127.0.0.1:0").or_else(|_| std::net::UdpSocket::bind("0.0.0.0:0"))
 }
 
 #[cfg(test)]
@@ -208,6 +288,19 @@ mod tests {
         })
         .unwrap();
         other.within(|| up("b", addresses[1])).unwrap();
+        one.within(|| {
+            let route = RouteSocket::open()?;
+            // Refused, and the next question is answered.
+            assert!(
+                route
+                    .interface_towards("198.51.100.1".parse().unwrap())
+                    .is_err()
+            );
+            let index = route.interface_towards(addresses[1])?;
+            assert_eq!(interface_name(index)?, "a");
+            Ok(())
+        })
+        .unwrap();
         let receiver = other.within(|| UdpSocket::bind((addresses[1], 7))).unwrap();
         let sender = one.within(|| UdpSocket::bind((addresses[0], 0))).unwrap();
         sender.send_to(b"across", (addresses[1], 7)).unwrap();
@@ -219,6 +312,25 @@ mod tests {
     fn a_reply_that_is_cut_short_is_none() {
         for length in 0..HEADER + 4 {
             assert_eq!(acknowledgement(&vec![2; length]), None);
+        }
+        let mut route = vec![0; HEADER + ROUTE_MESSAGE];
+        route[4..6].copy_from_slice(&libc::RTM_NEWROUTE.to_ne_bytes());
+        route.extend([8, 0, libc::RTA_DST as u8, 0, 127, 0, 0, 1]);
+        route.extend([8, 0, libc::RTA_OIF as u8, 0]);
+        route.extend(7u32.to_ne_bytes());
+        assert_eq!(outgoing_interface(&route), Some(7));
+        for length in 0..route.len() {
+            assert_eq!(outgoing_interface(&route[..length]), None, "{length}");
+        }
+    }
+
+    #[test]
+    fn the_way_to_this_machine_is_the_loopback_interface() {
+        let route = RouteSocket::open().unwrap();
+        // Asked again: nothing of the first answer is left over.
+        for _ in 0..2 {
+            let index = route.interface_towards("127.0.0.1".parse().unwrap());
+            assert_eq!(interface_name(index.unwrap()).unwrap(), "lo");
         }
     }
 

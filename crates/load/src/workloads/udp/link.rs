@@ -340,14 +340,13 @@ impl Counters {
             fragments: namespace.map(|counts| counts.fragments),
             reassembly_failures: namespace.map(|counts| counts.reassembly_failures),
             interface: self.interfaces.zip(earlier.interfaces).map(
-                |([sender, receiver], [sender_then, receiver_then])| InterfaceFigures {
-                    packets: receiver.received.saturating_sub(receiver_then.received),
-                    dropped: sender
-                        .dropped_sending
-                        .saturating_sub(sender_then.dropped_sending)
-                        + receiver
-                            .dropped_receiving
-                            .saturating_sub(receiver_then.dropped_receiving),
+                |([sender, receiver], [sender_then, receiver_then])| {
+                    let received = receiver.since(&receiver_then);
+                    let sent = sender.since(&sender_then);
+                    InterfaceFigures {
+                        packets: received.received,
+                        dropped: sent.dropped_sending + received.dropped_receiving,
+                    }
                 },
             ),
             refusals,

@@ -92,7 +92,7 @@ impl Seen {
             )),
             Limit::Link if self.lost_on_the_way() > self.refusals => Some(format!(
                 "the link was the limit: {:.2} % of the datagrams were lost on the way, {} of them \
-                 at an interface of this machine",
+                 at the interfaces of the two ends",
                 percent(self.lost_on_the_way()),
                 self.interface_drops.min(self.lost_on_the_way())
             )),

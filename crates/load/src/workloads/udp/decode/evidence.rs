@@ -127,7 +127,7 @@ fn kernel(found: &mut Found, figures: &Figures) {
     );
     let interface = kernel.interface;
     let elsewhere = if figures.ends_apart {
-        "which interfaces are on the way between two machines is not known"
+        "the interface towards the other machine, or its counters, cannot be told at one of them"
     } else {
         unreadable
     };

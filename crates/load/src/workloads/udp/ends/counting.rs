@@ -13,7 +13,7 @@ use knobstat_sys::topology::set_affinity;
 
 use super::super::delay::Delays;
 use super::super::energy::EnergyMeter;
-use super::super::figures::End;
+use super::super::figures::{End, InterfaceFigures};
 use super::super::intake::Intake;
 use super::super::link::total_drops;
 use super::super::nap_policy::{Facts, NapPolicy};
@@ -23,6 +23,7 @@ use super::super::seen::FlowSeen;
 use super::super::threads::median_nap;
 use super::super::wire::SMALLEST_TIMED;
 use super::super::work::packets;
+use super::interface::Watched;
 use super::message::{Buckets, Outcome, Start};
 use super::{EndsError, system};
 
@@ -70,6 +71,11 @@ impl Counting<'_> {
         let farewell = Farewell::default();
         let progress = Progress::default();
         let namespace = NamespaceCounters::read().ok();
+        let peer = self
+            .sockets
+            .first()
+            .and_then(|socket| socket.peer_addr().ok());
+        let interface = peer.and_then(Watched::towards);
         let mut energy = EnergyMeter::start();
         let (counting, is_counting) = mpsc::channel();
         let receive = || self.receive(&stopwatch, &farewell, &progress, &counting);
@@ -116,6 +122,13 @@ impl Counting<'_> {
             receive_buffer_errors: namespace.map(|counts| counts.receive_buffer_errors),
             fragments: namespace.map(|counts| counts.fragments),
             reassembly_failures: namespace.map(|counts| counts.reassembly_failures),
+            interface: interface.and_then(|interface| {
+                let counted = interface.counted()?;
+                Some(InterfaceFigures {
+                    packets: counted.received,
+                    dropped: counted.dropped_receiving,
+                })
+            }),
             energy,
             gaps: None,
             one_way: None,

@@ -7,11 +7,13 @@ use knobstat_data::Parameters;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use super::super::figures::{ClockFigures, End, EnergyFigures, OrderFigures, Pacer};
+use super::super::figures::{
+    ClockFigures, End, EnergyFigures, InterfaceFigures, OrderFigures, Pacer,
+};
 use crate::histogram::{Bucket, Histogram};
 
 /// The version of the conversation.
-pub(super) const VERSION: u32 = 2;
+pub(super) const VERSION: u32 = 3;
 
 /// The most that the end that asks has to say at once.
 pub(super) const FROM_ASKER: usize = 4 << 10;
@@ -101,6 +103,8 @@ pub(in super::super) struct Sending {
     pub end: End,
     pub refusals: u64,
     pub send_buffer_errors: Option<u64>,
+    /// Packets that the interface towards the receiver dropped on their way out.
+    pub interface_drops: Option<u64>,
     pub pacer: Option<Pacer>,
     pub pacing_clock: Option<ClockFigures>,
     pub mtu_bytes: u64,
@@ -142,6 +146,8 @@ pub(in super::super) struct Outcome {
     pub receive_buffer_errors: Option<u64>,
     pub fragments: Option<u64>,
     pub reassembly_failures: Option<u64>,
+    /// What the interface towards the sender took and dropped.
+    pub interface: Option<InterfaceFigures>,
     pub energy: EnergyFigures,
     /// Nanoseconds from one arrival to the next, where times were asked for.
     pub gaps: Option<Buckets>,
@@ -322,6 +328,7 @@ mod tests {
             },
             refusals: 0,
             send_buffer_errors: None,
+            interface_drops: None,
             pacer: None,
             pacing_clock: None,
             mtu_bytes: 1500,

@@ -10,6 +10,7 @@ mod address;
 mod agreement;
 mod asking;
 mod counting;
+mod interface;
 mod introduction;
 mod message;
 mod offset;

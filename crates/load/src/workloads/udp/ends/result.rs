@@ -3,7 +3,7 @@
 use knobstat_data::Evidence;
 use knobstat_data::observation::{Limit, MetricValue};
 
-use super::super::figures::{Class, Figures, Kernel, Packets, Route, Waiting};
+use super::super::figures::{Class, Figures, InterfaceFigures, Kernel, Packets, Route, Waiting};
 use super::super::options::{Method, Options};
 use super::super::route::fragments;
 use super::message::{Buckets, Direction, Outcome, Sending};
@@ -84,7 +84,12 @@ pub(super) fn joined(options: &Options, sending: Sending, outcome: Outcome) -> F
             send_buffer_errors: sending.send_buffer_errors,
             fragments: outcome.fragments,
             reassembly_failures: outcome.reassembly_failures,
-            interface: None,
+            interface: outcome.interface.zip(sending.interface_drops).map(
+                |(received, dropped_sending)| InterfaceFigures {
+                    dropped: received.dropped.saturating_add(dropped_sending),
+                    ..received
+                },
+            ),
             refusals: sending.refusals,
         },
         pacer: sending.pacer,

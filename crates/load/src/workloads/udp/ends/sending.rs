@@ -16,6 +16,7 @@ use super::super::placement::Placement;
 use super::super::threads::{self, Setting};
 use super::super::wire::Contents;
 use super::super::work::pacing_clock;
+use super::interface::Watched;
 use super::message::Sending;
 use super::{EndsError, system};
 
@@ -36,6 +37,7 @@ pub(super) fn send_by(
     let first = sockets.first().ok_or(EndsError::OutOfTurn)?;
     let mtu_bytes = u64::from(net::route_mtu(first).map_err(system(unknown))?);
     let is_ipv4 = first.local_addr().map_err(system(unknown))?.is_ipv4();
+    let peer = first.peer_addr().map_err(system(unknown))?;
     let allowed = obtainable_cpus().map_err(system("the CPUs cannot be told"))?;
     let placement = Placement::choose(cpu, None, &allowed)
         .map_err(|error| EndsError::Run(error.to_string()))?;
@@ -57,6 +59,7 @@ pub(super) fn send_by(
         contents: Contents { times },
     };
     let namespace = NamespaceCounters::read().ok();
+    let interface = Watched::towards(peer);
     let mut energy = EnergyMeter::start();
     let sent = threads::send_alone(setting, every, meanwhile)
         .map_err(|error| EndsError::Run(error.to_string()))?;
@@ -67,6 +70,7 @@ pub(super) fn send_by(
         seconds: stopwatch.between(sent.began, sent.ended).as_secs_f64(),
         end: sent.end,
         refusals: sent.refusals,
+        interface_drops: interface.and_then(|interface| Some(interface.counted()?.dropped_sending)),
         send_buffer_errors: namespace.map(|(now, then)| now.since(&then).send_buffer_errors),
         pacer: sent.pacer,
         pacing_clock,

@@ -175,7 +175,7 @@ fn done(by_flow: &[u64]) -> message::Message {
     let sending = serde_json::json!({
         "by_flow": by_flow, "seconds": 0.1,
         "end": { "cpu": 0, "cpu_nanoseconds": 1.0, "wall_nanoseconds": 2.0 },
-        "refusals": 0, "send_buffer_errors": null, "pacer": null, "pacing_clock": null,
+        "refusals": 0, "send_buffer_errors": null, "interface_drops": null, "pacer": null, "pacing_clock": null,
         "mtu_bytes": 1500, "is_ipv4": true, "energy": { "Err": "none" },
         "stopwatch": "tsc", "stopwatch_caveat": null, "stopwatch_granularity_nanoseconds": 1.0,
     });
