@@ -7,7 +7,9 @@ use std::process::{Child, Command, Stdio};
 
 use knobstat_sys::net::netlink::RouteSocket;
 use knobstat_sys::net::{Namespace, namespace};
-use rustix::net::{AddressFamily, RecvFlags, SocketFlags, SocketType, eth, recv, socket_with};
+use rustix::net::{
+    AddressFamily, RecvFlags, SocketFlags, SocketType, eth, recv, socket_with, sockopt,
+};
 
 use crate::Test;
 use crate::needs::Need;
@@ -164,6 +166,8 @@ impl Wire {
             SocketFlags::NONBLOCK | SocketFlags::CLOEXEC,
             Some(eth::ALL),
         )?;
+        // Room for all that the two ends ask each other before their datagrams.
+        sockopt::set_socket_recv_buffer_size_force(&wire, 8 << 20)?;
         Ok(Self(wire))
     }
 
