@@ -324,6 +324,18 @@ pub(crate) fn margin(experiment: &Experiment) -> Option<f64> {
         .map(|margin| margin.0)
 }
 
+/// The p-value of a difference being as large as the margin, by itself.
+pub(crate) fn equivalence(
+    tested: &Tested,
+    margin: Option<f64>,
+    values: &[Vec<Observed>],
+) -> Option<f64> {
+    let difference = (tested.estimate.as_ref().ok(), known_step(tested, values));
+    equivalences([difference].into_iter(), margin, Correction::None, 1.0)
+        .pop()
+        .flatten()
+}
+
 /// The step of a clock that either cell is known to be read from; zero where none is.
 fn known_step(tested: &Tested, values: &[Vec<Observed>]) -> f64 {
     [tested.pair.treatment, tested.pair.baseline]

@@ -5,6 +5,11 @@
 //! alpha divided by the number of tests that the whole recommendation makes. Naming a wrong best
 //! takes at least one false rejection among the rivals of the true best, so the chance of any
 //! wrong name in the whole recommendation is at most alpha.
+//!
+//! Where nothing is named and the file has a margin, all may be within it of the best: then any will
+//! do. Each rival's difference from the best by its mean is tested against the margin at alpha
+//! divided by the number of treatments, each of which might have been that best by chance: to say
+//! so wrongly takes one false rejection for it, so that this chance is at most alpha as well.
 
 use knobstat_data::words::Setting;
 use knobstat_data::{Better, Record, Treatment};
@@ -12,7 +17,7 @@ use knobstat_stats::summary::Summary;
 
 use crate::analysis::{Choice, Recommendation};
 use crate::censoring;
-use crate::comparisons::{looks, test};
+use crate::comparisons::{Tested, equivalence, looks, margin, test};
 use crate::family::Pair;
 use crate::needed::more_blocks;
 use crate::observations::Observed;
@@ -111,6 +116,8 @@ struct Contest {
     /// For each rival that is not out and was not held down, the blocks that would likely put it
     /// out.
     waits: Vec<Option<u64>>,
+    /// Whether every rival is within the margin of the leader.
+    within: bool,
 }
 
 impl Selection<'_> {
@@ -183,6 +190,7 @@ impl Selection<'_> {
             candidates: vec![leader],
             largest_p: 0.0,
             waits: Vec::new(),
+            within: true,
         };
         for &rival in members.iter().filter(|member| **member != leader) {
             let pair = Pair {
@@ -198,6 +206,7 @@ impl Selection<'_> {
                 }
                 _ => 1.0,
             };
+            contest.within &= !held_down && self.is_within(&tested);
             contest.largest_p = contest.largest_p.max(p);
             if p > self.alpha {
                 contest.candidates.push(rival);
@@ -219,12 +228,28 @@ impl Selection<'_> {
         Some(contest)
     }
 
+    /// Whether a rival is within the margin of the leader beyond doubt.
+    fn is_within(&self, tested: &Tested) -> bool {
+        // No combination has more treatments than twice its tests.
+        let alpha = self.alpha / (2 * self.tests) as f64;
+        let p = equivalence(tested, margin(&self.record.experiment), self.values);
+        p.is_some_and(|p| p <= alpha)
+    }
+
     fn undecided(&self, prefix: &str, contest: &Contest) -> String {
         let names: Vec<String> = contest
             .candidates
             .iter()
             .map(|index| phrase::levels(&self.levels(*index)))
             .collect();
+        if let Some(margin) = margin(&self.record.experiment).filter(|_| contest.within) {
+            return format!(
+                "{prefix}any of {} will do: none differs from the best of them by as much as {} \
+                 %.",
+                phrase::list(&names, "and"),
+                phrase::significant(margin * 100.0, 3)
+            );
+        }
         let limits: Vec<&str> = contest
             .candidates
             .iter()

@@ -169,6 +169,32 @@ fn a_wrong_best_is_hardly_ever_named() {
     assert!(wrong <= most_allowed(), "{wrong} of {}", experiments());
 }
 
+/// Three treatments, the worst of which is a margin away from the others.
+#[test]
+fn any_will_do_where_one_does_not() {
+    let said = |spread: f64, worst: f64| {
+        let experiments = (0..experiments()).filter(|seed| {
+            let mut random = Generator::from_seed(u64::from(*seed));
+            let mut bench = Bench::new("null", &[("knob", KNOB, &texts(&["a", "b", "c"]))], wall());
+            bench.seed = u64::from(*seed);
+            bench.experiment.analysis.margin = Some(Ratio(0.02));
+            let record = bench.record(|treatment, _| {
+                let is_worst = treatment.level("knob")?.to_string() == "c";
+                let mean = if is_worst { worst } else { 100.0 };
+                Some(yielded(&wall(), mean + spread * random.normal()))
+            });
+            let sentence = analyse(&record).recommendation.sentence;
+            sentence.contains("will do")
+        });
+        experiments.count() as u32
+    };
+    let wrong = said(0.3, 102.0);
+    assert!(wrong <= most_allowed(), "{wrong} of {}", experiments());
+    // And it is said where it is so.
+    let right = said(0.1, 100.1);
+    assert!(right > experiments() / 2, "{right} of {}", experiments());
+}
+
 #[test]
 fn interactions_that_are_not_there() {
     let alarms = (0..experiments())
