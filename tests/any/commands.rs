@@ -194,7 +194,7 @@ fn commands_of_two_words_have_a_page_each() {
 /// Without an experiment, the one begun last is meant.
 #[test]
 fn the_experiment_begun_last_needs_no_name() {
-    let place = Place::new();
+    let (place, machine) = (Place::new(), Machine::desktop());
     for command in ["report", "show", "export"] {
         let ended = output(place.knobstat().arg(command)).must_exit(2);
         assert!(
@@ -207,7 +207,7 @@ fn the_experiment_begun_last_needs_no_name() {
         let made = [
             "try", "-k", "a=1,2", "-n", "2", "--quiet", "--name", name, "--",
         ];
-        output(place.knobstat().args(made).args(["true", "{a}"])).must_exit(0);
+        output(place.knobstat_on(&machine).args(made).args(["true", "{a}"])).must_exit(0);
     }
     for command in ["report", "show", "export"] {
         let text = output(place.knobstat().arg(command)).must_exit(0).stdout();

@@ -259,12 +259,12 @@ fn try_is_the_same_engine_without_a_file() {
 /// What a file says of a command, the command line can say too.
 #[test]
 fn try_has_steps_a_shell_and_a_margin() {
-    let place = Place::new();
+    let (place, machine) = (Place::new(), Machine::desktop());
     let log = place.file("log", "");
     let step = |word: &str| format!("echo {word} {{n}} >>'{}'", log.display());
     let report = output(
         place
-            .knobstat()
+            .knobstat_on(&machine)
             .args(["try", "--shell", "-k", "n=1,2", "-n", "2", "--seed", "1"])
             .args(["--warmup", "0", "--timeout", "1m", "--allowed-exit", "0,3"])
             .args(["--name", "steps", "--margin", "90%", "--json", "--quiet"])

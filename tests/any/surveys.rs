@@ -150,7 +150,7 @@ fn what_cannot_be_granted_is_said() {
         (vec!["timer", "--cpus", "8000"], "may not use CPU 8000"),
         (
             vec!["timer", "--interval", "2s"],
-            "no longer than the duration",
+            "no longer than the duration of 1s, but it is 2s",
         ),
         (vec!["noise", "--duration", "0s"], "longer than nothing"),
         (vec!["noise", "--duration", "soon"], "not a duration"),
@@ -254,7 +254,7 @@ fn a_survey_is_a_workload_of_an_experiment() {
         ("noise", "noise"),
         ("clock", "read_cost"),
     ] {
-        let place = Place::new();
+        let (place, machine) = (Place::new(), Machine::desktop());
         let file = place.file(
             "survey.toml",
             &format!(
@@ -265,7 +265,7 @@ fn a_survey_is_a_workload_of_an_experiment() {
         );
         let report = output(
             place
-                .knobstat()
+                .knobstat_on(&machine)
                 .args(["run", "--quiet", "--json"])
                 .arg(&file),
         )

@@ -28,7 +28,8 @@ impl Place {
         path
     }
 
-    /// The program on the machine itself, whose settings it may not change.
+    /// The program on the machine itself, whose settings it may not change. An experiment that runs
+    /// there excludes every other, of other tests too: tests run theirs on laid-out machines.
     pub fn knobstat(&self) -> Command {
         // A shell has what it runs in the background ignore SIGINT, and nohup SIGHUP; the program
         // respects that, so the tests begin with both as a terminal has them.
