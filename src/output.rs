@@ -17,7 +17,7 @@ pub fn result(text: &str) -> Result<(), Trouble> {
     match written {
         Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(Trouble::disk(
             format!("the result could not be written to standard output ({error})"),
-            "Make room where it is written to; the experiment itself is safe in the store.",
+            "Make room where it is written to; experiments are safe in the store.",
         )),
         _ => Ok(()),
     }

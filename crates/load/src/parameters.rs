@@ -26,7 +26,7 @@ impl ParameterError {
         Self {
             name: name.to_owned(),
             expected: expected.into(),
-            found: format!("it is {found:?}"),
+            found: format!("it is {found}"),
         }
     }
 
