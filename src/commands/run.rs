@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{self, ErrorKind, Read as _};
 use std::path::Path;
 
-use knobstat_analysis::stop;
+use knobstat_analysis::{phrase, stop};
 use knobstat_data::Experiment;
 use knobstat_data::experiment::{GuestTime, TargetChoice};
 use knobstat_data::plan::full_factorial;
@@ -282,7 +282,8 @@ fn conclude(ended: &Ended, json: bool) -> Result<u8, Trouble> {
         }
         Ok(Finish::Complete { failed_runs: 0, .. }) => {}
         Ok(Finish::Complete { failed_runs, .. }) => output::message(&format!(
-            "knobstat: {failed_runs} runs failed; `knobstat show {}` says why.",
+            "knobstat: {} failed; `knobstat show {}` says why.",
+            phrase::count(*failed_runs as u64, "run"),
             ended.record.id
         )),
         Err(error) => output::message(&format!("knobstat: {error}")),
