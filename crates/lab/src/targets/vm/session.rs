@@ -233,27 +233,27 @@ impl<W: Watch> VmSession<W> {
         };
         TargetError::Boot(format!("{what} ({how}){console}"))
     }
+}
 
-    /// How long the guest may take for a step around runs before it is taken for hung.
-    fn longest_step(&self) -> Duration {
-        LONGEST_STEP.saturating_add(self.asked.machine.boot_timeout)
-    }
+/// How long a guest may take for a step around runs before it is taken for hung; `waits` is what it
+/// may take for an answer.
+fn longest_step(waits: Duration) -> Duration {
+    LONGEST_STEP.saturating_add(waits)
+}
 
-    /// How long it may take for a run, where the run itself says how long that is.
-    fn longest_run(&self, parameters: &Parameters) -> Option<Duration> {
-        let told = ["duration", "timeout"]
-            .iter()
-            .find_map(|name| match parameters.get(*name) {
-                Some(Value::Duration(duration)) => Some(*duration),
-                _ => None,
-            })?;
-        let waits = self.asked.machine.boot_timeout;
-        let run = told.saturating_mul(SLOWEST).saturating_add(waits);
-        let steps = ["prepare", "cleanup"]
-            .iter()
-            .filter(|name| parameters.contains_key(**name));
-        Some(steps.fold(run, |sum, _| sum.saturating_add(LONGEST_STEP)))
-    }
+/// How long it may take for a run, where the run itself says how long that is.
+fn longest_run(parameters: &Parameters, waits: Duration) -> Option<Duration> {
+    let told = ["duration", "timeout"]
+        .iter()
+        .find_map(|name| match parameters.get(*name) {
+            Some(Value::Duration(duration)) => Some(*duration),
+            _ => None,
+        })?;
+    let run = told.saturating_mul(SLOWEST).saturating_add(waits);
+    let steps = ["prepare", "cleanup"]
+        .iter()
+        .filter(|name| parameters.contains_key(**name));
+    Some(steps.fold(run, |sum, _| sum.saturating_add(LONGEST_STEP)))
 }
 
 impl<W: Watch> Session for VmSession<W> {
@@ -273,11 +273,11 @@ impl<W: Watch> Session for VmSession<W> {
                 cause: Some("it was asked to end".to_owned()),
             });
         }
-        let usual = Some(self.asked.machine.boot_timeout);
+        let waits = self.asked.machine.boot_timeout;
         match request {
             Request::Describe(describe) => self.describe(&describe),
             Request::Run(spec) => {
-                let longest = self.longest_run(&spec.parameters);
+                let longest = longest_run(&spec.parameters, waits);
                 let spec = self.in_guest(spec);
                 let mut reply = self.ask(&Request::Run(spec), longest)?;
                 if let Reply::Ran(result) = &mut reply {
@@ -288,13 +288,13 @@ impl<W: Watch> Session for VmSession<W> {
             }
             Request::SetUp(spec) => {
                 let request = Request::SetUp(self.in_guest(spec));
-                self.ask(&request, Some(self.longest_step()))
+                self.ask(&request, Some(longest_step(waits)))
             }
             Request::TearDown(spec) => {
                 let request = Request::TearDown(self.in_guest(spec));
-                self.ask(&request, Some(self.longest_step()))
+                self.ask(&request, Some(longest_step(waits)))
             }
-            other => self.ask(&other, usual),
+            other => self.ask(&other, Some(waits)),
         }
     }
 }
@@ -305,4 +305,23 @@ fn otherwise(states: &[SettingState]) -> Option<String> {
         Availability::Available => None,
         Availability::Unavailable { reason, .. } => Some(reason.clone()),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_guest_may_take_follows_from_what_it_is_asked_for() {
+        let (second, waits) = (Duration::from_secs(1), Duration::from_secs(120));
+        let mut parameters = Parameters::new();
+        assert_eq!(longest_run(&parameters, waits), None, "it says nothing");
+        parameters.insert("timeout".to_owned(), Value::Duration(second));
+        assert_eq!(longest_run(&parameters, waits), Some(100 * second + waits));
+        parameters.insert("cleanup".to_owned(), Value::Text("rm -r work".to_owned()));
+        let with_a_step = 100 * second + longest_step(waits);
+        assert_eq!(longest_run(&parameters, waits), Some(with_a_step));
+        parameters.insert("timeout".to_owned(), Value::Duration(Duration::MAX));
+        assert_eq!(longest_run(&parameters, waits), Some(Duration::MAX));
+    }
 }
