@@ -1,4 +1,5 @@
-//! Comma-separated values under a header (RFC 4180), a column by its name or number.
+//! Comma-separated values under a header (RFC 4180), a column by its name or number. A first row of
+//! numbers alone is no header: its numbers are values as the others are.
 //!
 //! Fields may be quoted, a doubled quotation mark in quotes is one, and a quoted field may go over
 //! several lines. Empty cells are passed over and counted; so are rows that end before the column.
@@ -20,9 +21,18 @@ pub(super) fn read(bytes: &[u8], choice: Choice) -> Result<Vec<Series>, ReadErro
         .unwrap_or_else(|| likely_delimiter(bytes));
     let mut rows = Rows::new(bytes, delimiter);
     let mut header: Vec<String> = Vec::new();
-    rows.next(|_, name| header.push(String::from_utf8_lossy(name.trim_ascii()).into_owned()))?;
+    let first = rows.clone();
+    let mut has_names = false;
+    rows.next(|_, name| {
+        let name = name.trim_ascii();
+        has_names |= !name.is_empty() && !is_number(name);
+        header.push(String::from_utf8_lossy(name).into_owned());
+    })?;
+    if !has_names {
+        rows = first;
+    }
     for (place, name) in header.iter_mut().enumerate() {
-        if name.is_empty() {
+        if name.is_empty() || !has_names {
             *name = format!("column {}", place + 1);
         }
     }
@@ -269,6 +279,19 @@ mod tests {
         assert_eq!(values("time\n1\n2", None).unwrap().values, [1.0, 2.0]);
         assert_eq!(values("# c\na,b\n1,2", Some("2")).unwrap().values, [2.0]);
         assert_eq!(values("a,\n1,2", Some("column 2")).unwrap().values, [2.0]);
+    }
+
+    #[test]
+    fn a_first_row_of_numbers_is_no_header() {
+        let found = values("3\n1\n2\n", None).unwrap();
+        assert_eq!(
+            (found.metric.as_str(), found.values),
+            ("column 1", vec![3.0, 1.0, 2.0])
+        );
+        let found = values("1,,4\n2,3,5\n", Some("3")).unwrap();
+        assert_eq!(found.values, [4.0, 5.0]);
+        // One name is enough for a header.
+        assert_eq!(values("n,2007\n1,2\n", Some("2007")).unwrap().values, [2.0]);
     }
 
     #[test]
