@@ -25,7 +25,7 @@ const MOST_FALSE: f64 = 0.055;
 const COVERAGE: std::ops::RangeInclusive<f64> = 0.94..=0.96;
 
 fn main() -> ExitCode {
-    // Without optimisation the long form would take most of an hour.
+    // Without optimisation the long form takes minutes that the tests of every change would pay.
     let long = std::env::var_os("KNOBSTAT_LONG").is_some() && !cfg!(debug_assertions);
     let experiments = if long {
         EXPERIMENTS_IF_LONG
