@@ -52,6 +52,7 @@ fn under_the_coarse_clock_the_loop_of_2007_credits_a_step_of_packets_per_wait() 
 fn on_the_coarse_clock_the_rate_is_a_stair() {
     for (bytes, most_attempts) in [(128, 4), (512, 4), (1280, 40)] {
         let mut undisturbed = 0;
+        let mut too_slow = 0;
         let mut had_its_cpu = 0;
         let mut on_a_stair = false;
         for attempt in 0..most_attempts {
@@ -83,14 +84,23 @@ fn on_the_coarse_clock_the_rate_is_a_stair() {
             if share < 90.0 {
                 continue;
             }
-            undisturbed += 1;
             let sent = figures.packets.sent as f64 / figures.sending_seconds;
             let stair = evidence(&yielded, "pacer.staircase_rate").unwrap();
             println!("{bytes} B: {sent:.0} packets/s, the stair is {stair:.0}");
             // The last wait is cut short, and a tenth of the waits may be otherwise.
-            assert!((sent / stair - 1.0).abs() < 0.15, "{sent} against {stair}");
-            break;
+            assert!(sent < 1.15 * stair, "{sent} against {stair}");
+            if sent > 0.85 * stair {
+                undisturbed += 1;
+                break;
+            }
+            // Whoever takes the CPU between two waits leaves the waits as they are and makes the
+            // rate lower.
+            too_slow += u32::from(figures.sender.busy() >= Some(0.95));
         }
+        assert!(
+            undisturbed > 0 || too_slow < 4,
+            "{bytes} B: {too_slow} runs had their CPU, and none reached its stair"
+        );
         // The datagrams of a wait take 1.5 ms at 1280 B, which even a busy machine leaves alone now and
         // then, unless it leaves the sender next to no time at all; at 128 B they take 15 ms.
         assert!(
