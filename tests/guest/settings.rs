@@ -79,7 +79,7 @@ fn an_unknown_clock_source_is_refused_before_anything_is_written() {
 }
 
 fn a_write_without_effect_is_noticed() {
-    said().must_have("without_effect.said", &["1 runs failed", "exit 1\n"]);
+    said().must_have("without_effect.said", &["1 run failed", "exit 1\n"]);
     let report = said().report("without_effect");
     let factor = "sysfs:/sys/devices/system/clocksource/clocksource0/current_clocksource";
     for (level, ok, failed) in [("hpet", 1, 0), ("jiffies", 0, 1)] {
