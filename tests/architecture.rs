@@ -206,23 +206,20 @@ fn unsafe_code_stands_in_sys_alone() {
 
 #[test]
 fn nothing_is_left_unfinished() {
+    // In two parts, so that this file does not hold what it forbids.
     let marks = [
-        "todo!(",
-        "unimplemented!(",
-        "TO",
-        "FIX",
-        "#[ig",
-        "allow(dead",
-    ];
-    let rests = ["", "", "DO", "ME", "nore", "_code)"];
+        ("to", "do!("),
+        ("unimple", "mented!("),
+        ("TO", "DO"),
+        ("FIX", "ME"),
+        ("#[ig", "nore"),
+        ("allow(dead", "_code)"),
+    ]
+    .map(|(first, rest)| format!("{first}{rest}"));
     for folder in ["src", "crates", "tests"] {
         for (path, text) in sources(&root().join(folder)) {
-            if path.ends_with("tests/architecture.rs") {
-                continue;
-            }
-            for (mark, rest) in marks.iter().zip(rests) {
-                let mark = format!("{mark}{rest}");
-                assert!(!text.contains(&mark), "{} has {mark}", path.display());
+            for mark in &marks {
+                assert!(!text.contains(mark), "{} has {mark}", path.display());
             }
         }
     }

@@ -3,6 +3,7 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
+use knobstat_data::Experiment;
 use knobstat_data::observation::Outcome;
 use knobstat_data::vocabulary::Scope;
 use knobstat_lab::engine::Finish;
@@ -11,13 +12,18 @@ use crate::bench::{Bench, complete, end};
 use crate::fake::Act;
 use crate::support::{experiment, factor};
 
+/// Two clock sources in two boots.
+fn of_two_tick_rates() -> Experiment {
+    let mut experiment = experiment(&["tsc", "hpet"], 1, 0);
+    let rates = factor("hz", &["250", "1000"], Scope::Build);
+    experiment.factors.insert(0, rates);
+    experiment
+}
+
 #[test]
 fn each_boot_has_a_session_with_its_settings() {
     let mut bench = Bench::new();
-    let mut experiment = experiment(&["tsc", "hpet"], 1, 0);
-    experiment
-        .factors
-        .insert(0, factor("hz", &["250", "1000"], Scope::Build));
+    let experiment = of_two_tick_rates();
     let ended = bench.start(&experiment).unwrap();
     assert_eq!(ended.exit_code(), 0);
     let mut boot = String::new();
@@ -45,10 +51,7 @@ fn each_boot_has_a_session_with_its_settings() {
 fn a_reboot_suspends_the_experiment() {
     let mut bench = Bench::new();
     bench.target.reboots = true;
-    let mut experiment = experiment(&["tsc", "hpet"], 1, 0);
-    experiment
-        .factors
-        .insert(0, factor("hz", &["250", "1000"], Scope::Build));
+    let experiment = of_two_tick_rates();
     let ended = bench.start(&experiment).unwrap();
     assert_eq!(ended.exit_code(), 0);
     assert_eq!(ended.result.unwrap(), Finish::Suspended);

@@ -98,29 +98,27 @@ fn work(arguments: &[OsString]) -> Result<Result<Value, String>, String> {
     Ok(work(&parameters))
 }
 
+/// A run of a second that ended well and printed this.
+#[cfg(test)]
+pub(super) fn ended(stdout: &str) -> Ended {
+    Ended {
+        times: knobstat_data::observation::Times {
+            stopwatch: "tsc".to_owned(),
+            wall: std::time::Duration::from_secs(1),
+            monotonic: std::time::Duration::from_secs(1),
+            monotonic_raw: std::time::Duration::from_secs(1),
+            boottime: std::time::Duration::from_secs(1),
+            cpu: std::time::Duration::ZERO,
+        },
+        granularity: 1e-9,
+        stdout: Ok(stdout.as_bytes().to_vec()),
+        stderr: Ok(Vec::new()),
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
-
-    use knobstat_data::observation::Times;
-
     use super::*;
-
-    fn ended(stdout: &str) -> Ended {
-        Ended {
-            times: Times {
-                stopwatch: "tsc".to_owned(),
-                wall: Duration::from_secs(1),
-                monotonic: Duration::from_secs(1),
-                monotonic_raw: Duration::from_secs(1),
-                boottime: Duration::from_secs(1),
-                cpu: Duration::ZERO,
-            },
-            granularity: 1e-9,
-            stdout: Ok(stdout.as_bytes().to_vec()),
-            stderr: Ok(Vec::new()),
-        }
-    }
 
     #[test]
     fn a_result_and_a_reason_come_back_as_they_were_printed() {

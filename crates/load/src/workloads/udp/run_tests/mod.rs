@@ -9,11 +9,11 @@ mod schedule;
 
 use std::time::Duration;
 
-use knobstat_data::observation::Times;
 use knobstat_data::words::Bytes;
 use knobstat_data::{Parameters, Value};
 
-use super::super::{Ended, Yield};
+use super::super::Yield;
+use super::super::built_in::ended;
 use super::figures::Figures;
 use super::{decode, work};
 
@@ -38,21 +38,7 @@ fn figures<const N: usize>(given: [(&str, Value); N]) -> (Figures, Yield) {
 
 fn decoded(result: serde_json::Value) -> (Figures, Yield) {
     let figures = serde_json::from_value(result.clone()).unwrap();
-    let ended = Ended {
-        times: Times {
-            stopwatch: "tsc".to_owned(),
-            wall: Duration::from_secs(1),
-            monotonic: Duration::from_secs(1),
-            monotonic_raw: Duration::from_secs(1),
-            boottime: Duration::from_secs(1),
-            cpu: Duration::ZERO,
-        },
-        granularity: 1e-9,
-        stdout: Ok(serde_json::json!({ "result": result })
-            .to_string()
-            .into_bytes()),
-        stderr: Ok(Vec::new()),
-    };
+    let ended = ended(&serde_json::json!({ "result": result }).to_string());
     (figures, decode::decode(&ended))
 }
 
