@@ -3,6 +3,7 @@
 
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
+use std::ops::{Deref, DerefMut};
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Child, ChildStdin, ChildStdout, Command, ExitCode, Stdio};
@@ -17,6 +18,7 @@ use knobstat_knobs::{
 use knobstat_sys::pidfd::PidFd;
 use knobstat_sys::processes;
 use knobstat_sys::root::Root;
+use knobstat_sys::session;
 use libtest_mimic::{Arguments, Failed, Trial};
 
 const GOVERNOR: &str = "sys/devices/system/cpu/cpufreq/policy0/scaling_governor";
@@ -35,7 +37,7 @@ fn main() -> ExitCode {
         }
         _ => {}
     }
-    let tests: [(&str, fn()); 8] = [
+    let tests: [(&str, fn()); 10] = [
         ("an_agent_that_ends_in_order", an_agent_that_ends_in_order),
         ("an_agent_that_is_killed", an_agent_that_is_killed),
         (
@@ -50,6 +52,8 @@ fn main() -> ExitCode {
             a_guardian_that_is_still_at_work,
         ),
         ("a_journal_of_an_earlier_boot", a_journal_of_an_earlier_boot),
+        ("brought_into_a_container", brought_into_a_container),
+        ("a_container_that_is_killed", a_container_that_is_killed),
     ];
     let trials = tests
         .into_iter()
@@ -97,6 +101,26 @@ fn agent(root: &str, state: &str, experiment: &str) {
     }
 }
 
+/// An agent whose guardian can be held from here.
+struct Guarded {
+    agent: Agent,
+    guardian: PidFd,
+}
+
+impl Deref for Guarded {
+    type Target = Agent;
+
+    fn deref(&self) -> &Agent {
+        &self.agent
+    }
+}
+
+impl DerefMut for Guarded {
+    fn deref_mut(&mut self) -> &mut Agent {
+        &mut self.agent
+    }
+}
+
 /// A laid-out machine.
 struct Machine {
     tree: tempfile::TempDir,
@@ -108,7 +132,7 @@ struct Agent {
     child: Child,
     requests: ChildStdin,
     replies: BufReader<ChildStdout>,
-    guardian: PidFd,
+    /// The guardian's number, as the agent knows it.
     guardian_pid: u32,
     said: String,
 }
@@ -143,9 +167,31 @@ impl Machine {
         StateDirectory::beneath(self.state.path(), &self.root()).unwrap()
     }
 
-    fn agent(&self, experiment: &str) -> Agent {
-        let mut child = Command::new("/proc/self/exe")
-            .arg0("knobstat")
+    fn agent(&self, experiment: &str) -> Guarded {
+        let mut program = Command::new("/proc/self/exe");
+        program.arg0("knobstat");
+        let agent = self.agent_by(program, experiment);
+        Guarded {
+            guardian: PidFd::open(agent.guardian_pid).unwrap(),
+            agent,
+        }
+    }
+
+    /// An agent whose session began outside of the PID namespace that it runs in, as where a
+    /// container's manager brings a program into a container that runs already.
+    fn agent_in_a_container(&self, experiment: &str) -> Agent {
+        let mut program = Command::new("unshare");
+        if !session::is_root() {
+            program.args(["--user", "--map-root-user"]);
+        }
+        program
+            .args(["--pid", "--fork", "--mount-proc", "--kill-child"])
+            .arg(std::env::current_exe().unwrap());
+        self.agent_by(program, experiment)
+    }
+
+    fn agent_by(&self, mut program: Command, experiment: &str) -> Agent {
+        let mut child = program
             .arg("agent")
             .args([self.tree.path(), self.state.path()])
             .arg(experiment)
@@ -160,11 +206,9 @@ impl Machine {
             panic!("the agent said {line:?}");
         });
         let (pid, said) = rest.split_once(' ').unwrap_or((rest, ""));
-        let guardian_pid = pid.parse().unwrap();
         Agent {
             requests: child.stdin.take().unwrap(),
-            guardian: PidFd::open(guardian_pid).unwrap(),
-            guardian_pid,
+            guardian_pid: pid.parse().unwrap(),
             said: said.to_owned(),
             replies,
             child,
@@ -210,6 +254,13 @@ impl Agent {
         );
     }
 
+    /// Has nothing more to ask.
+    fn end(self) {
+        drop(self.requests);
+        let mut child = self.child;
+        assert!(child.wait().unwrap().success());
+    }
+
     fn kill(&mut self) {
         self.child.kill().unwrap();
         self.child.wait().unwrap();
@@ -247,8 +298,7 @@ fn an_agent_that_ends_in_order() {
         machine.begin("a2", Duration::ZERO).unwrap(),
         Vec::<String>::new()
     );
-    drop(agent.requests);
-    agent.child.wait().unwrap();
+    agent.agent.end();
 }
 
 fn an_agent_that_is_killed() {
@@ -367,4 +417,30 @@ fn a_journal_of_an_earlier_boot() {
     assert!(restoration.put_back[0].contains("earlier boot"));
     assert_eq!(machine.read(GOVERNOR), "schedutil\n");
     assert!(fs::read_dir(machine.state.path()).unwrap().next().is_none());
+}
+
+fn brought_into_a_container() {
+    let machine = Machine::new();
+    let mut agent = machine.agent_in_a_container("c8");
+    agent.turn();
+    machine.assert_turned();
+    assert_eq!(agent.ask("release"), "released 0 failed");
+    machine.assert_back();
+    agent.end();
+}
+
+/// Its processes end at once and together, the guardian among them; the journal is what is left.
+fn a_container_that_is_killed() {
+    let machine = Machine::new();
+    let mut agent = machine.agent_in_a_container("c9");
+    agent.turn();
+    // The first process of the namespace, which takes the others with it and ends last.
+    let started = agent.child.id();
+    let children = fs::read_to_string(format!("/proc/{started}/task/{started}/children")).unwrap();
+    let first = PidFd::open(children.trim().parse().unwrap()).unwrap();
+    agent.kill();
+    assert!(first.wait_ended(None).unwrap());
+    let put_back = machine.begin("ca", Duration::ZERO).unwrap();
+    assert!(put_back.join(", ").contains("back to powersave"));
+    machine.assert_back();
 }

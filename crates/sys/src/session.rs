@@ -3,6 +3,8 @@
 
 use std::io;
 
+use rustix::io::Errno;
+
 /// The lowest score of proc(5)'s oom_score_adj: never chosen.
 const NEVER_CHOSEN: &str = "-1000";
 
@@ -17,9 +19,10 @@ pub fn is_root() -> bool {
 /// # Errors
 /// When the session cannot be made: the process leads a group.
 pub fn detach() -> io::Result<()> {
-    let me = rustix::process::getpid();
-    if rustix::process::getsid(None)? != me {
-        rustix::process::setsid()?;
+    match rustix::process::setsid() {
+        Ok(_) => {}
+        Err(Errno::PERM) if leads_its_session() => {}
+        Err(error) => return Err(error.into()),
     }
     for signal in [
         libc::SIGINT,
@@ -34,6 +37,17 @@ pub fn detach() -> io::Result<()> {
         }
     }
     Ok(())
+}
+
+/// Whether the calling process leads its session.
+///
+/// The number of a session that was begun outside of our PID namespace is 0 in it (getsid(2)
+/// translates it), as for a process that was brought into a container from outside; so it is
+/// read as a number, and not as that of a process.
+fn leads_its_session() -> bool {
+    // SAFETY: getsid touches no memory of ours, and 0 is the calling process.
+    let session = unsafe { libc::getsid(0) };
+    u32::try_from(session) == Ok(std::process::id())
 }
 
 /// Asks that memory running out ends other processes than this one. It needs a privilege, and is
