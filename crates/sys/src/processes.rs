@@ -35,11 +35,21 @@ struct Status {
     name: String,
     state: char,
     parent: u32,
+    is_of_the_kernel: bool,
     started: u64,
+    /// The bytes of its environment; none while an exec has made its memory and not filled it.
+    environment_length: Option<u64>,
 }
 
 /// Forks may outrun one pass of looking and killing; this many never do.
 const MOST_PASSES: usize = 50;
+
+/// How long the exec of a process may leave it without its whole environment, in looks a
+/// millisecond apart.
+const LOOKS_AT_AN_EXEC: u32 = 1000;
+
+/// How often an environment is seen to be empty before it is taken to be.
+const LOOKS_AT_NOTHING: u32 = 10;
 
 /// How long a killed process may take to vanish before it is called one that remains.
 const LAST_WAIT: Duration = Duration::from_secs(5);
@@ -193,22 +203,59 @@ fn parse_status(text: &str) -> Option<Status> {
     let mut fields = rest.split_whitespace();
     let state = fields.next()?.chars().next()?;
     let parent = fields.next()?.parse().ok()?;
-    // The start time is field 22 of proc(5); the parent was field 4.
-    let started = fields.nth(17)?.parse().ok()?;
+    // The parent is field 4 of proc(5), the flags 9, the start time 22; the environment is
+    // from 50 to 51.
+    let flags: u64 = fields.nth(4)?.parse().ok()?;
+    let started = fields.nth(12)?.parse().ok()?;
+    let mut address = |after| -> Option<u64> {
+        let address = fields.nth(after)?.parse().ok()?;
+        (address > 0).then_some(address)
+    };
+    let environment = address(27).zip(address(0));
     Some(Status {
         name: name.to_owned(),
         state,
         parent,
+        is_of_the_kernel: flags & PF_KTHREAD != 0,
         started,
+        environment_length: environment.and_then(|(start, end)| end.checked_sub(start)),
     })
 }
 
+/// The flag of the kernel's own threads (linux/sched.h).
+const PF_KTHREAD: u64 = 0x0020_0000;
+
+/// Whether a process's environment has the mark.
+///
+/// It reads short while an exec replaces the memory that it is in, and as empty while it is filled.
+/// So that there is no mark is believed only of an environment that was read whole, and of one
+/// that stays empty.
 fn has_mark(pid: u32, mark: &str) -> bool {
-    fs::read(format!("/proc/{pid}/environ")).is_ok_and(|environment| {
-        environment
-            .split(|byte| *byte == 0)
-            .any(|variable| variable == mark.as_bytes())
-    })
+    let mut empty = 0;
+    for _ in 0..LOOKS_AT_AN_EXEC {
+        // Not ours to look at, or gone.
+        let Ok(environment) = fs::read(format!("/proc/{pid}/environ")) else {
+            return false;
+        };
+        let mut variables = environment.split(|byte| *byte == 0);
+        if variables.any(|variable| variable == mark.as_bytes()) {
+            return true;
+        }
+        let Some(status) = status(pid) else {
+            return false;
+        };
+        if status.state == 'Z' || status.is_of_the_kernel {
+            return false;
+        }
+        if status.environment_length == Some(environment.len() as u64) {
+            empty += 1;
+            if !environment.is_empty() || empty == LOOKS_AT_NOTHING {
+                return false;
+            }
+        }
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    false
 }
 
 #[cfg(test)]
@@ -268,6 +315,29 @@ mod tests {
     }
 
     #[test]
+    fn one_that_is_always_in_an_exec_is_seen_and_ended() {
+        let mark = format!("exec-{}", std::process::id());
+        let directory = tempfile::tempdir().unwrap();
+        let script = directory.path().join("again");
+        fs::write(&script, "exec sh \"$0\"\n").unwrap();
+        let mut child = Command::new("sh")
+            .arg(&script)
+            .env(VARIABLE, &mark)
+            .spawn()
+            .unwrap();
+        for look in 0..2000 {
+            let found = marked(VARIABLE, &mark);
+            assert!(
+                found.iter().any(|process| process.pid == child.id()),
+                "it was not seen by look {look}"
+            );
+        }
+        let ended = end_marked(VARIABLE, &mark, Duration::from_secs(10));
+        assert_eq!(ended.remaining, []);
+        child.wait().unwrap();
+    }
+
+    #[test]
     fn others_are_left_alone() {
         let mark = format!("other-{}", std::process::id());
         let mut child = shell("echo ready; sleep 1000", &mark);
@@ -282,15 +352,23 @@ mod tests {
     #[test]
     fn a_name_may_hold_anything() {
         let text = "12 (a) b (c)) S 7 12 12 0 -1 4194560 1 2 3 4 5 6 7 8 20 0 1 0 4321 9 9";
-        assert_eq!(
-            parse_status(text),
+        let to_the_end = |start, end| format!("{text} {}{start} {end} 0", "1 ".repeat(25));
+        let status = |environment_length| {
             Some(Status {
                 name: "a) b (c)".to_owned(),
                 state: 'S',
                 parent: 7,
+                is_of_the_kernel: false,
                 started: 4321,
+                environment_length,
             })
-        );
+        };
+        assert_eq!(parse_status(text), status(None));
+        assert_eq!(parse_status(&to_the_end(40, 77)), status(Some(37)));
+        assert_eq!(parse_status(&to_the_end(40, 40)), status(Some(0)));
+        assert_eq!(parse_status(&to_the_end(0, 0)), status(None));
+        let of_the_kernel = parse_status(&text.replace("4194560", "2129984")).unwrap();
+        assert!(of_the_kernel.is_of_the_kernel);
         assert_eq!(parse_status("12 (a"), None);
     }
 
