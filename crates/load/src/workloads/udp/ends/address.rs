@@ -18,8 +18,7 @@ pub(super) fn connect(receiver: &str) -> Result<TcpStream, EndsError> {
         match TcpStream::connect_timeout(&address, ANSWER) {
             Ok(stream) => {
                 stream
-                    .set_read_timeout(Some(ANSWER))
-                    .and_then(|()| stream.set_nodelay(true))
+                    .set_nodelay(true)
                     .map_err(system("the control connection cannot be set up"))?;
                 return Ok(stream);
             }

@@ -11,7 +11,7 @@ use super::super::options::{LARGEST_PACKET_IPV4, Options};
 use super::super::wire::realtime;
 use super::address::connect;
 use super::introduction::{Introduction, LENGTH};
-use super::message::{Buckets, Direction, FROM_ASKED, Message, Nonce, Start, VERSION, read, write};
+use super::message::{self, Buckets, Direction, FROM_ASKED, Message, Nonce, Start, VERSION, write};
 use super::offset::{Exchange, Offset, estimate};
 use super::{ANSWER, EndsError, Request, nonce, system};
 use crate::histogram::Histogram;
@@ -95,7 +95,7 @@ impl Agreement {
 /// # Errors
 /// When the connection fails, or the receiver refuses.
 pub(super) fn hear(stream: &mut TcpStream) -> Result<Message, EndsError> {
-    match read(stream, FROM_ASKED)? {
+    match message::hear(stream, FROM_ASKED, ANSWER)? {
         Message::Refused { reason } => Err(EndsError::Refused(reason)),
         message => Ok(message),
     }
@@ -220,9 +220,6 @@ fn introduce(
             return Err(EndsError::Unreachable(ports.first().copied().unwrap_or(0)));
         }
     }
-    stream
-        .set_read_timeout(Some(ANSWER))
-        .map_err(system("the control connection cannot be waited for"))?;
     match hear(stream)? {
         Message::Bound => Ok(sockets),
         _ => Err(EndsError::OutOfTurn),

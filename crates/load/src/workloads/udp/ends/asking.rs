@@ -15,7 +15,7 @@ use super::super::options::{Length, Options};
 use super::super::receiver::Progress;
 use super::agreement::{Agreement, hear};
 use super::counting::Counting;
-use super::message::{Buckets, Direction, FROM_ASKED, Message, Outcome, Sending, read, write};
+use super::message::{self, Buckets, Direction, FROM_ASKED, Message, Outcome, Sending, write};
 use super::offset::Offset;
 use super::result::{TwoEnds, joined};
 use super::sending::send_by;
@@ -254,10 +254,7 @@ fn await_done(
             .map_err(system(failed))?;
         match stream.peek(&mut [0]) {
             Ok(_) => {
-                stream
-                    .set_read_timeout(Some(super::ANSWER))
-                    .map_err(system(failed))?;
-                return match read(&mut &*stream, FROM_ASKED)? {
+                return match message::hear(stream, FROM_ASKED, super::ANSWER)? {
                     Message::Done(sending) => Ok(*sending),
                     Message::Refused { reason } => Err(EndsError::Refused(reason)),
                     _ => Err(EndsError::OutOfTurn),
@@ -318,7 +315,7 @@ impl<'a> Meanwhile<'a> {
     fn hear(&mut self, stream: &mut TcpStream) {
         // What cannot be heard now is heard at the end, or found out there.
         while is_pending(stream) {
-            match read(stream, FROM_ASKED) {
+            match message::hear(stream, FROM_ASKED, super::ANSWER) {
                 Ok(Message::SoFar {
                     datagrams,
                     bytes,

@@ -2,6 +2,8 @@
 //! length checked before anything is allocated for it.
 
 use std::io::{self, Read, Write};
+use std::net::TcpStream;
+use std::time::{Duration, Instant};
 
 use knobstat_data::Parameters;
 use serde::{Deserialize, Serialize};
@@ -259,9 +261,67 @@ pub(super) fn read(stream: &mut impl Read, most: usize) -> Result<Message, Messa
     Ok(serde_json::from_slice(&body)?)
 }
 
+/// Hears something that has to be said to its end within a time, however slowly it comes: a peer
+/// that says a byte now and then holds nobody.
+///
+/// # Errors
+/// As [`read`], and when it takes longer.
+pub(super) fn hear(
+    stream: &TcpStream,
+    most: usize,
+    within: Duration,
+) -> Result<Message, MessageError> {
+    let until = Instant::now() + within;
+    read(&mut Until { stream, until }, most)
+}
+
+/// What comes over a connection until a moment.
+struct Until<'a> {
+    stream: &'a TcpStream,
+    until: Instant,
+}
+
+impl Read for Until<'_> {
+    fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
+        let left = self.until.saturating_duration_since(Instant::now());
+        if left.is_zero() {
+            return Err(io::ErrorKind::TimedOut.into());
+        }
+        self.stream.set_read_timeout(Some(left))?;
+        self.stream.read(bytes)
+    }
+}
+
 #[cfg(test)]
 mod tests {
+    use std::net::TcpListener;
+
     use super::*;
+
+    #[test]
+    fn what_takes_too_long_is_not_waited_for_even_where_more_of_it_comes() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let mut peer = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+        let (own, _) = listener.accept().unwrap();
+        write(&mut peer, &hello()).unwrap();
+        let hour = Duration::from_secs(3600);
+        assert_eq!(hear(&own, FROM_ASKER, hour).unwrap(), hello());
+        // Its bytes are there, and its time is over.
+        write(&mut peer, &hello()).unwrap();
+        let late = hear(&own, FROM_ASKER, Duration::ZERO).unwrap_err();
+        assert!(
+            matches!(&late, MessageError::Connection(error) if error.kind() == io::ErrorKind::TimedOut),
+            "{late}"
+        );
+        // Nothing more of a message that began is waited for without end.
+        let mut half = Until {
+            stream: &own,
+            until: Instant::now() + hour,
+        };
+        half.read_exact(&mut [0; 12]).unwrap();
+        half.until = Instant::now();
+        assert!(half.read(&mut [0; 12]).is_err());
+    }
 
     fn hello() -> Message {
         Message::Hello {

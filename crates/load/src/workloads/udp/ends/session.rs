@@ -17,7 +17,7 @@ use super::super::verdict::receiver_was_the_limit;
 use super::super::wire::realtime;
 use super::counting::Counting;
 use super::introduction::{Introduction, LENGTH};
-use super::message::{Direction, FROM_ASKER, Message, Nonce, Start, VERSION, read, write};
+use super::message::{Direction, FROM_ASKER, Message, Nonce, Start, VERSION, hear, write};
 use super::sending::send_by;
 use super::serving::Serving;
 use super::{EndsError, is_timeout, nonce, system};
@@ -51,8 +51,7 @@ pub(super) fn hold(
     present: usize,
 ) -> Result<Summary, EndsError> {
     stream
-        .set_read_timeout(Some(STEP))
-        .and_then(|()| stream.set_write_timeout(Some(STEP)))
+        .set_write_timeout(Some(STEP))
         .and_then(|()| stream.set_nodelay(true))
         .map_err(system("the control connection cannot be set up"))?;
     let start = admit(&mut stream, serving)?;
@@ -80,8 +79,9 @@ pub(super) fn hold(
         granted_buffer: granted_buffer as u64,
     };
     write(&mut stream, &accepted)?;
+    let end = Instant::now() + STEP;
     for socket in &sockets {
-        await_introduction(socket, peer, &cookie)?;
+        await_introduction(socket, peer, &cookie, end)?;
     }
     write(&mut stream, &Message::Bound)?;
     let offset = compare_clocks(&mut stream, &sockets, &cookie)?;
@@ -130,7 +130,7 @@ fn admit(stream: &mut TcpStream, serving: &Serving) -> Result<Start, EndsError> 
     let Message::Hello {
         version,
         nonce: of_sender,
-    } = read(stream, FROM_ASKER)?
+    } = hear(stream, FROM_ASKER, STEP)?
     else {
         return Err(EndsError::OutOfTurn);
     };
@@ -146,7 +146,7 @@ fn admit(stream: &mut TcpStream, serving: &Serving) -> Result<Start, EndsError> 
             needs_token: serving.token.is_some(),
         },
     )?;
-    let Message::Start(start) = read(stream, FROM_ASKER)? else {
+    let Message::Start(start) = hear(stream, FROM_ASKER, STEP)? else {
         return Err(EndsError::OutOfTurn);
     };
     if let Some(token) = &serving.token {
@@ -217,15 +217,15 @@ fn open(
     Ok((sockets, granted_buffer))
 }
 
-/// Waits until a flow has introduced itself, and hears from nobody else afterwards.
+/// Waits until a flow has introduced itself, at most until `end`, and hears from nobody else afterwards.
 fn await_introduction(
     socket: &UdpSocket,
     peer: SocketAddr,
     cookie: &Nonce,
+    end: Instant,
 ) -> Result<(), EndsError> {
     let failed = "a flow's introduction cannot be received";
     let before = socket.read_timeout().map_err(system(failed))?;
-    let end = Instant::now() + STEP;
     loop {
         let left = end.saturating_duration_since(Instant::now());
         if left.is_zero() {
@@ -289,7 +289,7 @@ fn compare_clocks(
             let _ = socket.send(&answer.encode());
         }
     }
-    let Message::Begin { offset } = read(stream, FROM_ASKER)? else {
+    let Message::Begin { offset } = hear(stream, FROM_ASKER, STEP)? else {
         return Err(EndsError::OutOfTurn);
     };
     drain(socket)
@@ -355,7 +355,7 @@ fn send(
     )?;
     let total = sent.by_flow.iter().sum();
     write(&mut &*stream, &Message::Done(Box::new(sent)))?;
-    match read(&mut &*stream, FROM_ASKER)? {
+    match hear(stream, FROM_ASKER, STEP)? {
         Message::Counted { received, lost } => Ok(Summary {
             direction: Direction::Reverse,
             sent: total,
@@ -389,10 +389,7 @@ fn await_end(
             .map_err(system("the control connection cannot be waited for"))?;
         match stream.peek(&mut [0]) {
             Ok(_) => {
-                stream
-                    .set_read_timeout(Some(STEP))
-                    .map_err(system("the control connection cannot be waited for"))?;
-                return match read(stream, FROM_ASKER)? {
+                return match hear(stream, FROM_ASKER, STEP)? {
                     Message::Done(sending) if sending.is_of_flows(start.flows) => {
                         Ok(sending.by_flow)
                     }
