@@ -46,4 +46,7 @@ pub struct Restore {
     /// Also put back values that somebody else wrote after us.
     #[arg(long)]
     pub overwrite_others: bool,
+    /// Print as JSON: knobstat.restore/1.
+    #[arg(long, conflicts_with = "install")]
+    pub json: bool,
 }

@@ -3,6 +3,7 @@
 use knobstat_data::messages::{Refusal, RefusalKind, Restoration};
 use knobstat_knobs::{Options, StateDirectory, heard, plan_put_back, put_back};
 use knobstat_sys::root::Root;
+use serde_json::json;
 
 use crate::arguments::Restore;
 use crate::boot_unit;
@@ -29,7 +30,11 @@ pub fn run(arguments: &Restore, root: &Root) -> Result<u8, Trouble> {
         let refusal = Refusal::from(&error);
         Trouble::new(exit_of(refusal.kind), refusal.cause, refusal.remedy)
     })?;
-    output::result(&render(&restoration))?;
+    output::result(&if arguments.json {
+        format!("{:#}", as_json(&restoration, arguments.dry_run))
+    } else {
+        render(&restoration)
+    })?;
     if !arguments.dry_run && !restoration.left_alone.is_empty() {
         // Where it cannot be forgotten, the next who comes is told once more.
         let _ = heard(root, &state);
@@ -47,6 +52,19 @@ fn exit_of(kind: RefusalKind) -> Exit {
         RefusalKind::Disk => Exit::Disk,
         _ => Exit::NotPutBack,
     }
+}
+
+fn as_json(restoration: &Restoration, is_dry_run: bool) -> serde_json::Value {
+    let failed = restoration.failed.iter();
+    let failed =
+        failed.map(|failure| json!({ "reason": failure.reason, "command": failure.command }));
+    json!({
+        "schema": "knobstat.restore/1",
+        "dry_run": is_dry_run,
+        "put_back": restoration.put_back,
+        "left_alone": restoration.left_alone,
+        "failed": failed.collect::<Vec<_>>(),
+    })
 }
 
 fn render(restoration: &Restoration) -> String {

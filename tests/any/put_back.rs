@@ -175,9 +175,20 @@ fn a_dry_run_prints_commands_that_do_what_restore_would() {
     let before = machine.bytes();
     start_and_kill_all_three(&place, &machine);
     let dry = output(place.knobstat_on(&machine).args(["restore", "--dry-run"])).must_exit(0);
+    let arguments = ["restore", "--dry-run", "--json"];
+    let planned = output(place.knobstat_on(&machine).args(arguments)).must_exit(0);
+    let planned = planned.json();
+    assert_eq!(planned["dry_run"], true);
+    let commands = planned["put_back"].as_array().unwrap().iter();
+    let commands: Vec<&str> = commands.filter_map(|command| command.as_str()).collect();
+    assert_eq!(commands, dry.stdout().lines().collect::<Vec<_>>());
+
     let typed = Command::new("sh").args(["-ec", &dry.stdout()]).status();
     assert!(typed.unwrap().success(), "{}", dry.stdout());
     assert_eq!(machine.bytes(), before);
-    output(place.knobstat_on(&machine).arg("restore")).must_exit(0);
+    let restored = output(place.knobstat_on(&machine).args(["restore", "--json"])).must_exit(0);
+    let restored = restored.json();
+    assert_eq!(restored["schema"], "knobstat.restore/1");
+    assert_eq!(restored["failed"], serde_json::json!([]));
     assert_eq!(machine.bytes(), before);
 }
