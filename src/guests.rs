@@ -122,25 +122,28 @@ fn directory_of(file: &Path) -> PathBuf {
 /// the guest lacks, and says so.
 fn programs(experiment: &Experiment) -> Result<Vec<PathBuf>, Trouble> {
     let treatments = full_factorial(&experiment.factors);
-    let programs = experiment
-        .programs(&treatments)
+    let starts = experiment
+        .starts(&treatments)
         .map_err(|error| Trouble::request(error.to_string(), ""))?;
     let inherited = std::env::var_os("PATH");
-    Ok(programs
+    let mut programs: Vec<PathBuf> = starts
         .iter()
-        .filter_map(|program| {
-            let path = program.path.as_deref().map(OsStr::new);
+        .filter_map(|start| {
+            let path = start.path.as_deref().map(OsStr::new);
             let found = find_program(
-                OsStr::new(&program.name),
+                OsStr::new(&start.program),
                 path.or(inherited.as_deref()),
-                Path::new(program.working_directory.as_deref().unwrap_or(".")),
+                Path::new(start.working_directory.as_deref().unwrap_or(".")),
             );
             match found {
                 Lookup::Found(path) => std::path::absolute(path).ok(),
                 Lookup::NotExecutable(_) | Lookup::NoInterpreter { .. } | Lookup::Missing => None,
             }
         })
-        .collect())
+        .collect();
+    programs.sort();
+    programs.dedup();
+    Ok(programs)
 }
 
 /// What is held and decided at boot.

@@ -107,6 +107,54 @@ fn a_script_without_its_interpreter_is_found_before_any_setting_is_touched() {
 }
 
 #[test]
+fn what_else_a_command_needs_is_found_before_any_setting_is_touched() {
+    let needs: [(&str, &[&str]); 6] = [
+        (
+            "working_directory = \"/no/such/place\"",
+            &["working directory \"/no/such/place\" is not there"],
+        ),
+        (
+            "working_directory = \"/dev/null\"",
+            &["/dev/null", "is no directory"],
+        ),
+        (
+            "user = \"no-such-user-here\"",
+            &["no-such-user-here", "`user`"],
+        ),
+        ("cpus = \"0,8000\"", &["no CPU 8000", "`cpus`"]),
+        (
+            "input = \"file:no/such/input\"",
+            &["no/such/input", "is not there"],
+        ),
+        (
+            "output = \"file:/no/such/place/out\"",
+            &["/no/such/place/out", "directory that is not there"],
+        ),
+    ];
+    for (line, expected) in needs {
+        let text = experiment("thp = [\"always\", \"never\"]", "true");
+        let text = text.replace("warmup_runs", &format!("{line}\nwarmup_runs"));
+        refused(&text, 2, expected);
+    }
+}
+
+#[test]
+fn what_a_step_makes_need_not_be_there_before() {
+    let (place, machine) = (Place::new(), Machine::desktop());
+    let made = place.path().join("made");
+    let text = experiment("thp = [\"always\", \"never\"]", "./true <in").replace(
+        "command = \"./true <in\"",
+        &format!(
+            "command = \"{0}/true\"\ninput = \"file:{0}/in\"\noutput = \"file:{0}/out/log\"\nsetup = \"sh -c 'mkdir -p {0}/out && cp /bin/true {0} && touch {0}/in'\"",
+            made.display()
+        ),
+    );
+    let ended = run(&place, &machine, &text).must_exit(0);
+    assert!(!ended.stdout().contains("failed"), "{}", ended.stdout());
+    assert!(made.join("out/log").is_file());
+}
+
+#[test]
 fn a_directory_and_a_missing_file_are_no_experiment() {
     let (place, machine) = (Place::new(), Machine::desktop());
     let directory = output(place.knobstat_on(&machine).arg("run").arg(place.path())).must_exit(2);

@@ -72,7 +72,7 @@ fn describe(wanted: &[Setting]) -> Request {
     Request::Describe(Describe {
         own_knobs: Vec::new(),
         wanted: wanted.to_vec(),
-        programs: Vec::new(),
+        starts: Vec::new(),
         workload: WantedWorkload::default(),
         may_reboot: None,
     })

@@ -1,15 +1,11 @@
-//! What machine this is, which of the wanted settings it can take, and which programs are there.
+//! What machine this is, and what of a workload it can take.
 //!
 //! Reads only, and says what it could not read by leaving it out.
 
-use std::ffi::OsStr;
-use std::path::Path;
-
 use knobstat_data::Machine;
-use knobstat_data::messages::{LackingCell, MissingProgram, Program, WantedWorkload};
+use knobstat_data::messages::{LackingCell, WantedWorkload};
 use knobstat_data::words::sha256;
 use knobstat_sys::root::Root;
-use knobstat_sys::spawn::{Lookup, find_program};
 use knobstat_sys::{machine, user};
 
 /// The fingerprint of the machine beneath a root.
@@ -72,36 +68,6 @@ pub fn lacking_cells(wanted: &WantedWorkload) -> Vec<LackingCell> {
                 parameter: lack.parameter,
                 reason: lack.reason,
                 remedy: lack.remedy,
-            })
-        })
-        .collect()
-}
-
-/// Those of the programs that cannot be started.
-pub fn missing_programs(programs: &[Program]) -> Vec<MissingProgram> {
-    let inherited = std::env::var_os("PATH");
-    programs
-        .iter()
-        .filter_map(|program| {
-            let path = program
-                .path
-                .as_ref()
-                .map(OsStr::new)
-                .or(inherited.as_deref());
-            let directory = program.working_directory.as_deref().unwrap_or(".");
-            let (not_executable, interpreter) =
-                match find_program(OsStr::new(&program.name), path, Path::new(directory)) {
-                    Lookup::Found(_) => return None,
-                    Lookup::NotExecutable(_) => (true, None),
-                    Lookup::Missing => (false, None),
-                    Lookup::NoInterpreter { interpreter, .. } => {
-                        (false, Some(interpreter.to_string_lossy().into_owned()))
-                    }
-                };
-            Some(MissingProgram {
-                name: program.name.clone(),
-                not_executable,
-                interpreter,
             })
         })
         .collect()

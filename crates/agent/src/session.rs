@@ -14,7 +14,7 @@ use knobstat_data::words::Setting;
 use knobstat_knobs::boot_entry::{Boots, Ordered, Standing};
 use knobstat_knobs::{Knobs, Options, Refused, StateDirectory, System};
 use knobstat_load::evidence::control_group::Groups;
-use knobstat_load::run::{Executor, SpawnSettings, StepError};
+use knobstat_load::run::{Executor, SpawnSettings, StepError, hindrances};
 use knobstat_sys::clock::Stopwatch;
 use knobstat_sys::root::Root;
 use knobstat_sys::{poll, user};
@@ -128,7 +128,7 @@ impl Session {
         Ok(Reply::Described(Box::new(Description {
             machine: describe::machine(&self.root, name, workload_user),
             settings,
-            missing_programs: describe::missing_programs(&describe.programs),
+            hindrances: hindrances(&describe.starts),
             lacking_cells: describe::lacking_cells(&describe.workload),
         })))
     }

@@ -117,7 +117,7 @@ impl Session {
             machine: fingerprint(machine, &self.settings, simulator.source()),
             settings,
             // The job stands for the command: none of its programs is started.
-            missing_programs: Vec::new(),
+            hindrances: Vec::new(),
             lacking_cells: lacking_cells(machine, &describe.workload),
         }
     }

@@ -93,7 +93,19 @@ pub fn current_cpu() -> Option<u32> {
 /// # Errors
 /// When the kernel's list cannot be read, or is none.
 pub fn online(root: &Root) -> io::Result<Vec<u32>> {
-    parse_list(&root.read("/sys/devices/system/cpu/online")?)
+    listed(root, "/sys/devices/system/cpu/online")
+}
+
+/// The CPUs that the machine can have, whether they are there now or not.
+///
+/// # Errors
+/// When the kernel's list cannot be read, or is none.
+pub fn possible(root: &Root) -> io::Result<Vec<u32>> {
+    listed(root, "/sys/devices/system/cpu/possible")
+}
+
+fn listed(root: &Root, path: &str) -> io::Result<Vec<u32>> {
+    parse_list(&root.read(path)?)
         .ok_or_else(|| io::Error::new(io::ErrorKind::InvalidData, "the list of CPUs is not one"))
 }
 

@@ -224,7 +224,7 @@ fn begin(session: &mut dyn Session, levels: &[(Level, Availability)]) -> Result<
         Request::Describe(Describe {
             own_knobs: Vec::new(),
             wanted,
-            programs: Vec::new(),
+            starts: Vec::new(),
             workload: knobstat_data::messages::WantedWorkload::default(),
             may_reboot: None,
         }),

@@ -4,6 +4,7 @@
 
 mod boots;
 mod frame;
+mod start;
 
 use std::time::Duration;
 
@@ -16,6 +17,7 @@ use crate::{Machine, vocabulary::Scope};
 
 pub use boots::{Boot, BootLoader, BootName, MayReboot, Resume};
 pub use frame::{END, FrameError, Header, LARGEST_FRAME, READY, VERSION, decode, encode, header};
+pub use start::PlannedStart;
 
 /// What is asked of a target.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -85,9 +87,9 @@ pub struct Describe {
     pub own_knobs: Vec<OwnKnob>,
     /// The settings that an experiment would want: each factor's every level, and what is fixed.
     pub wanted: Vec<Setting>,
-    /// The program that a command workload would start, in each treatment, for finding out
-    /// before any setting is touched that one is missing.
-    pub programs: Vec<Program>,
+    /// The commands that the workload would start, for finding out before any setting is touched
+    /// that one of them cannot be.
+    pub starts: Vec<PlannedStart>,
     /// The workload and every set of parameters that it is to run with.
     pub workload: WantedWorkload,
     /// Whether the machine may be rebooted for settings that need it. Set by the target, which
@@ -117,17 +119,6 @@ pub struct LackingCell {
     pub remedy: Option<String>,
 }
 
-/// A program that is going to be started.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Program {
-    /// Its name or path.
-    pub name: String,
-    /// Where it will be started.
-    pub working_directory: Option<String>,
-    /// The search path it will be looked up in, where the file sets one.
-    pub path: Option<String>,
-}
-
 /// Taking the machine.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Begin {
@@ -144,8 +135,8 @@ pub struct Description {
     pub machine: Machine,
     /// Every setting asked about, in the order of the request.
     pub settings: Vec<SettingState>,
-    /// Every program that cannot be started, with the reason.
-    pub missing_programs: Vec<MissingProgram>,
+    /// Why commands cannot be started, each reason once.
+    pub hindrances: Vec<Refusal>,
     /// The sets of parameters that the workload cannot run with here, in the order of the
     /// request.
     pub lacking_cells: Vec<LackingCell>,
@@ -172,18 +163,6 @@ pub enum Availability {
         /// What would make it available, in one sentence.
         remedy: Option<String>,
     },
-}
-
-/// A program that cannot be started.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct MissingProgram {
-    /// The program.
-    pub name: String,
-    /// Whether it is there and only not executable.
-    pub not_executable: bool,
-    /// Whether it is a script whose interpreter, this one, is missing.
-    #[serde(default)]
-    pub interpreter: Option<String>,
 }
 
 /// What one run needs.

@@ -2,7 +2,7 @@
 
 use knobstat_data::ExperimentId;
 use knobstat_data::experiment::ParametersError;
-use knobstat_data::messages::{MissingProgram, Refusal, RefusalKind};
+use knobstat_data::messages::{Refusal, RefusalKind};
 use knobstat_data::record::Omission;
 use thiserror::Error;
 
@@ -34,9 +34,6 @@ pub enum EngineError {
     /// The store failed.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// A program of the workload is not there, or cannot be executed.
-    #[error("{}", missing_program(.0))]
-    MissingProgram(MissingProgram),
     /// A level that the experiment insists on cannot be had.
     #[error("this machine cannot take {}", omissions(.0))]
     Unavailable(Vec<Omission>),
@@ -82,8 +79,6 @@ impl EngineError {
             }
             Self::Store(error) => error.exit_code(),
             Self::RestoreUnknown(_) => 3,
-            Self::MissingProgram(program) if program.not_executable => 126,
-            Self::MissingProgram(_) => 127,
             Self::Unavailable(_)
             | Self::NothingLeft(_)
             | Self::AllExcluded
@@ -91,26 +86,6 @@ impl EngineError {
             | Self::Parameters(_) => 2,
             Self::Target(_) | Self::Unexpected { .. } | Self::Random(_) => 1,
         }
-    }
-}
-
-fn missing_program(program: &MissingProgram) -> String {
-    if let Some(interpreter) = &program.interpreter {
-        format!(
-            "the interpreter \"{}\" of the script \"{}\" is not there; install it, or correct the script's first line",
-            interpreter.escape_debug(),
-            program.name
-        )
-    } else if program.not_executable {
-        format!(
-            "the program \"{}\" cannot be executed; make it executable (chmod +x), or name its interpreter",
-            program.name
-        )
-    } else {
-        format!(
-            "the program \"{}\" is not there; install it, or write its whole path",
-            program.name
-        )
     }
 }
 

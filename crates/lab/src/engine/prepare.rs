@@ -74,8 +74,8 @@ pub fn prepare<'t>(
     let mut session = Conversation::new(session);
     let cells = Cells::of(experiment)?;
     let description = session.describe(describe(experiment, &cells)?)?;
-    if let Some(missing) = description.missing_programs.first() {
-        return Err(EngineError::MissingProgram(missing.clone()));
+    if let Some(first) = description.hindrances.first() {
+        return Err(EngineError::Refused(first.clone()));
     }
     let mut lacking = lacking(&description.settings);
     lacking.extend(cells.omissions(experiment, &description.lacking_cells));
@@ -216,7 +216,7 @@ pub(super) fn describe(experiment: &Experiment, cells: &Cells) -> Result<Describ
     Ok(Describe {
         own_knobs: experiment.own_knobs.clone(),
         wanted: specify::wanted(experiment),
-        programs: experiment.programs(&treatments)?,
+        starts: experiment.starts(&treatments)?,
         workload: cells.wanted(&experiment.workload.kind),
         may_reboot: None,
     })

@@ -1,7 +1,7 @@
 //! What is found out before anything is touched: what the machine lacks, and how it has changed.
 
 use knobstat_data::experiment::{FixedKnob, Unavailable};
-use knobstat_data::messages::{MissingProgram, RefusalKind};
+use knobstat_data::messages::RefusalKind;
 use knobstat_data::observation::Outcome;
 use knobstat_data::vocabulary::Scope;
 use knobstat_data::words::Setting;
@@ -117,25 +117,18 @@ fn a_machine_that_changed_meanwhile_is_told_of_and_noted() {
 }
 
 #[test]
-fn missing_programs_and_a_busy_machine_are_found_before_anything_is_touched() {
+fn what_cannot_start_and_a_busy_machine_are_found_before_anything_is_touched() {
     let experiment = experiment(&["tsc", "hpet"], 1, 0);
-    let interpreter = Some("/no/such/interpreter".to_owned());
-    for (not_executable, interpreter, code) in [
-        (false, None, 127),
-        (true, None, 126),
-        (false, interpreter, 127),
+    for (kind, code) in [
+        (RefusalKind::Missing, 127),
+        (RefusalKind::NotExecutable, 126),
+        (RefusalKind::Request, 2),
     ] {
         let mut bench = Bench::new();
-        bench.target.machine.borrow_mut().missing = vec![MissingProgram {
-            name: "nosuch".to_owned(),
-            not_executable,
-            interpreter: interpreter.clone(),
-        }];
+        bench.target.machine.borrow_mut().hindrances = vec![refusal(kind)];
         let error = bench.start(&experiment).unwrap_err();
         assert_eq!(error.exit_code(), code);
-        assert!(error.to_string().contains("\"nosuch\""), "{error}");
-        let named = error.to_string().contains("/no/such/interpreter");
-        assert_eq!(named, interpreter.is_some(), "{error}");
+        assert_eq!(error.to_string(), "it cannot be; try something else");
         assert!(!bench.log().contains(&"begin".to_owned()));
     }
     for (kind, code) in [

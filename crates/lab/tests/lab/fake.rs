@@ -8,8 +8,8 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use knobstat_data::messages::{
-    Availability, BootName, Description, LackingCell, MissingProgram, Refusal, RefusalKind, Reply,
-    Request, Restoration, RunSpec, SettingState,
+    Availability, BootName, Description, LackingCell, Refusal, RefusalKind, Reply, Request,
+    Restoration, RunSpec, SettingState,
 };
 use knobstat_data::observation::{KnobReading, MetricValue, Outcome};
 use knobstat_data::words::{Level, Setting, UnixTime};
@@ -32,8 +32,8 @@ pub struct FakeMachine {
     pub refusals: Vec<(&'static str, Refusal)>,
     /// Levels that the machine lacks.
     pub lacking: Vec<Setting>,
-    /// Programs that it lacks.
-    pub missing: Vec<MissingProgram>,
+    /// Why commands cannot be started on it.
+    pub hindrances: Vec<Refusal>,
     pub lacking_cells: Vec<LackingCell>,
     /// What it says when everything is put back.
     pub restoration: Restoration,
@@ -174,7 +174,7 @@ impl Session for FakeSession {
                         setting,
                     })
                     .collect(),
-                missing_programs: machine.missing.clone(),
+                hindrances: machine.hindrances.clone(),
                 lacking_cells: machine.lacking_cells.clone(),
             })),
             Request::Begin(_) => Reply::Begun {

@@ -6,6 +6,7 @@ mod bracket;
 mod environment;
 mod executor;
 mod hands;
+mod hindrances;
 mod identity;
 mod process;
 mod seat;
@@ -19,6 +20,7 @@ mod timed;
 mod tests;
 
 pub use executor::{Executor, ExecutorError, SpawnSettings, StepError};
+pub use hindrances::hindrances;
 pub use process::STEP_LIMIT_AFTER_INTERRUPT;
 pub use settle::COOLING_LIMIT;
 pub use streams::LARGEST_OUTPUT;

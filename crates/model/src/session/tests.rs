@@ -71,7 +71,7 @@ fn a_simulated_machine_says_that_it_is_one() {
         wanted: wanted
             .map(|(knob, level)| Setting::new(knob, level))
             .to_vec(),
-        programs: Vec::new(),
+        starts: Vec::new(),
         workload: knobstat_data::messages::WantedWorkload::default(),
         may_reboot: None,
     });

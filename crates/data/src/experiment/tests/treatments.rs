@@ -2,7 +2,7 @@
 
 use super::right;
 use crate::experiment::ParametersError;
-use crate::messages::Program;
+use crate::messages::PlannedStart;
 use crate::plan::full_factorial;
 use crate::words::{Bytes, Setting, Treatment, Value};
 
@@ -117,35 +117,50 @@ fn a_command_may_vary_and_hold_other_factors() {
     let last = experiment.parameters_for(&treatments[3]).unwrap();
     assert_eq!(last["command"], words(&["xz", "-9", "f"]));
     let names: Vec<String> = experiment
-        .programs(&treatments)
+        .starts(&treatments)
         .unwrap()
         .into_iter()
-        .map(|program| program.name)
+        .map(|start| start.program)
         .collect();
     assert_eq!(names, ["gzip", "xz"]);
 }
 
 #[test]
-fn programs_say_where_they_are_looked_up() {
+fn starts_say_what_they_need() {
     let experiment = right(
         "name = 'x'\n[workload]\nkind = 'command'\ncommand = './run'\nprepare = 'cp a b'\n\
          cleanup = 'cp b a'\nworking_directory = '/srv/{copy}'\nenvironment = { PATH = '/opt' }\n\
+         cpus = '0-1'\nuser = 'nobody'\ninput = 'file:in'\noutput = 'file:out'\n\
          [factors]\ncopy = ['a', 'b']\n",
     );
-    let program = |name: &str, directory: &str| Program {
-        name: name.to_owned(),
+    let step = |directory: &str, follows_steps: bool| PlannedStart {
+        program: "cp".to_owned(),
         working_directory: Some(directory.to_owned()),
         path: Some("/opt".to_owned()),
+        user: Some("nobody".to_owned()),
+        cpus: None,
+        input: None,
+        output: None,
+        follows_steps,
+    };
+    let measured = |directory: &str| PlannedStart {
+        program: "./run".to_owned(),
+        cpus: Some("0-1".parse().unwrap()),
+        input: Some("in".to_owned()),
+        output: Some("out".to_owned()),
+        ..step(directory, true)
     };
     let treatments = full_factorial(&experiment.factors);
-    assert_eq!(
-        experiment.programs(&treatments).unwrap(),
+    let of = |directory| {
         [
-            program("./run", "/srv/a"),
-            program("cp", "/srv/a"),
-            program("./run", "/srv/b"),
-            program("cp", "/srv/b"),
+            measured(directory),
+            step(directory, false),
+            step(directory, true),
         ]
+    };
+    assert_eq!(
+        experiment.starts(&treatments).unwrap(),
+        [of("/srv/a"), of("/srv/b")].concat()
     );
 }
 
@@ -160,9 +175,9 @@ fn under_a_shell_the_program_is_the_shell_and_the_text_is_whole() {
     let parameters = experiment.parameters_for(&treatments[1]).unwrap();
     assert_eq!(parameters["command"], text("a <2 | awk '{print $1}'"));
     assert_eq!(parameters["prepare"], words(&["echo \"$1\"", "2"]));
-    let programs = experiment.programs(&treatments).unwrap();
-    assert_eq!(programs.len(), 1);
-    assert_eq!(programs[0].name, "sh");
+    let starts = experiment.starts(&treatments).unwrap();
+    assert!(starts.iter().all(|start| start.program == "sh"));
+    assert_eq!(starts.len(), 2, "{starts:?}");
 }
 
 #[test]

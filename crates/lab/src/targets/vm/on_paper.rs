@@ -70,7 +70,7 @@ impl Session for VmOnPaper {
                         setting,
                     })
                     .collect(),
-                missing_programs: Vec::new(),
+                hindrances: Vec::new(),
                 lacking_cells: Vec::new(),
             })),
             Request::Restore => Reply::Restored(Restoration::default()),
@@ -102,7 +102,7 @@ mod tests {
         let reply = guest.call(Request::Describe(Describe {
             own_knobs: Vec::new(),
             wanted: vec![Setting::new("hz", 250), Setting::new("clocksource", "tsc")],
-            programs: Vec::new(),
+            starts: Vec::new(),
             workload: WantedWorkload::default(),
             may_reboot: None,
         }));
