@@ -145,6 +145,7 @@ fn processors_go_and_come_with_their_settings() {
             );
         }
     }
+    said().must_have("away.said", &["exit 0\n"]);
 }
 
 fn a_guardian_puts_back_what_a_killed_harness_left() {
@@ -162,6 +163,7 @@ fn every_setting_is_afterwards_what_it_was() {
         "hotplug",
         "siblings",
         "online",
+        "away",
         "killed",
     ] {
         let differs = said().section(&format!("{name}.put_back"));

@@ -57,6 +57,10 @@ experiment hotplug 1 '["sh", "-c", "cd /sys/devices/system/cpu/cpu1; echo 0 >onl
 carry_out hotplug --yes
 compare hotplug
 
+# From here on an interrupt is bound to the processor that will go.
+echo 1 >/proc/irq/8/smp_affinity_list
+settings >before
+
 experiment siblings 1 '["sh", "-c", "wc -w </sys/devices/system/cpu/smt/active; grep -c ^processor /proc/cpuinfo"]' '
 [workload.metrics.processors]
 regex = "([0-9]+)"
@@ -81,6 +85,17 @@ cstate = "C1"
 cpus_online = ["0-1", "0"]'
 carry_out online
 compare online
+
+# A processor that somebody took away, and that the kernel brings back when it brings siblings.
+echo 0 >$CPU/cpu1/online
+settings >before
+experiment away 1 '"true"' '
+[factors]
+smt = ["on", "off"]'
+carry_out away
+compare away
+echo 1 >$CPU/cpu1/online
+settings >before
 
 # The front and the agent are killed while settings are turned: the guardian is left.
 experiment killed 1 '["sleep", "1000"]' '

@@ -4,6 +4,7 @@ mod endings;
 mod failure_modes;
 mod freebsd;
 mod governors;
+mod hotplug;
 mod laid_out;
 mod limits;
 mod machines;
