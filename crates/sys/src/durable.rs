@@ -109,17 +109,20 @@ pub fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
     sync_parent(path)
 }
 
-/// Removes a file, and waits until the directory no longer names it. A file that is not there is
-/// no error.
+/// Removes a file, and what a replacement of it that was cut short left beside it, and waits until
+/// the directory no longer names them. A file that is not there is no error.
 ///
 /// # Errors
 /// When it cannot be removed.
 pub fn remove(path: &Path) -> io::Result<()> {
-    match std::fs::remove_file(path) {
-        Ok(()) => sync_parent(path),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
-        Err(error) => Err(error),
+    for path in [&beside(path)?, path] {
+        match std::fs::remove_file(path) {
+            Ok(()) => sync_parent(path)?,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            Err(error) => return Err(error),
+        }
     }
+    Ok(())
 }
 
 /// Whether a path lies on a file system that is in memory alone, or would, where it is not there
@@ -178,6 +181,10 @@ mod tests {
         assert_eq!(mode(&private), 0o700);
         assert_eq!(mode(&file), 0o600);
         assert_eq!(std::fs::read_dir(&private).unwrap().count(), 1);
+        // As a power cut leaves the next replacement.
+        std::fs::write(private.join("file.new"), "half").unwrap();
+        remove(&file).unwrap();
+        assert_eq!(std::fs::read_dir(&private).unwrap().count(), 0);
     }
 
     #[test]

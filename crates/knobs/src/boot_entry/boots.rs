@@ -321,11 +321,12 @@ impl Boots {
             line.set(word, Some(seconds))?;
         }
         state.asked = Some(asked);
+        let has_units = resume_unit::is_possible(&self.root);
+        state.made_directory |= has_units && resume_unit::lacks_directory(&self.root);
         state.save(&self.directory)?;
-        if resume_unit::is_possible(&self.root) {
+        if has_units {
             let path = State::path(&self.directory);
-            state.made_directory |= resume_unit::install(&self.root, &state.program, &path)?;
-            state.save(&self.directory)?;
+            resume_unit::install(&self.root, &state.program, &path)?;
         }
         loader.order(&entry.kernel, &line)?;
         // systemd guards its own shutdown; elsewhere a watchdog is left counting, where it can be

@@ -230,7 +230,10 @@ impl Loader for Grub {
         }
         let (path, custom) = self.custom()?;
         let Some(custom) = custom.filter(|custom| configuration::has_section(custom)) else {
-            return Ok(());
+            return self
+                .root
+                .remove_unfinished(&path)
+                .map_err(file_error(&self.root, &path, "removed"));
         };
         match configuration::without_section(&custom) {
             None => self

@@ -18,21 +18,23 @@ pub fn is_possible(root: &Root) -> bool {
     root.exists(UNITS)
 }
 
-/// Writes the unit, enabled for the next boot. Says whether the directory of what is wanted had
-/// to be made.
+/// Whether the directory of what is wanted has to be made for it.
+pub fn lacks_directory(root: &Root) -> bool {
+    !root.exists(WANTS)
+}
+
+/// Writes the unit, enabled for the next boot.
 ///
 /// # Errors
 /// When it cannot be written.
-pub fn install(root: &Root, program: &Path, state: &Path) -> Result<bool, BootError> {
+pub fn install(root: &Root, program: &Path, state: &Path) -> Result<(), BootError> {
     let path = format!("{UNITS}/{NAME}");
     root.replace_file(&path, text(program, state).as_bytes(), 0o644)
         .map_err(file_error(root, &path, "written"))?;
-    let made = root
-        .create_directory(WANTS)
+    root.create_directory(WANTS)
         .map_err(file_error(root, WANTS, "written"))?;
     root.create_link(&format!("../{NAME}"), &wanted())
-        .map_err(file_error(root, WANTS, "written"))?;
-    Ok(made)
+        .map_err(file_error(root, WANTS, "written"))
 }
 
 /// What of it is there.

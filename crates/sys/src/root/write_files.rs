@@ -7,23 +7,25 @@
 use std::io;
 use std::os::fd::OwnedFd;
 
-use rustix::fs::{AtFlags, IFlags, Mode, OFlags};
+use rustix::fs::{AtFlags, FileType, Gid, IFlags, Mode, OFlags, Uid};
 use rustix::io::Errno;
 
 use super::{Root, write_once};
 
 impl Root {
-    /// Makes a file or replaces it whole: written beside, synced and renamed.
+    /// Makes a file of this mode, or replaces one whole, whose owner and mode stay: written beside,
+    /// synced and renamed.
     ///
     /// # Errors
     /// As the kernel says; the old file is then as it was.
     pub fn replace_file(&self, absolute: &str, bytes: &[u8], mode: u32) -> io::Result<()> {
         let (directory, name) = self.open_parent(absolute)?;
-        let beside = format!("{name}.new");
+        let beside = beside(name);
         let flags =
             OFlags::WRONLY | OFlags::CREATE | OFlags::TRUNC | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let file = rustix::fs::openat(&directory, &beside, flags, Mode::from_raw_mode(mode))?;
-        let written = write_once(&file, bytes)
+        let written = keep_owner_and_mode(&directory, name, &file)
+            .and_then(|()| write_once(&file, bytes))
             .and_then(|()| Ok(rustix::fs::fsync(&file)?))
             .and_then(|()| Ok(rustix::fs::renameat(&directory, &beside, &directory, name)?));
         if let Err(error) = written {
@@ -65,11 +67,25 @@ impl Root {
         Ok(rustix::fs::fsync(&file)?)
     }
 
-    /// Removes a file or a link. Says whether there was one.
+    /// Removes a file or a link, and what a replacement of it that was cut short left beside it.
+    /// Says whether there was one.
     ///
     /// # Errors
     /// As the kernel says.
     pub fn remove_file(&self, absolute: &str) -> io::Result<bool> {
+        self.remove_unfinished(absolute)?;
+        self.unlink(absolute)
+    }
+
+    /// Removes what a replacement of a file that was cut short left beside it. The file stays.
+    ///
+    /// # Errors
+    /// As the kernel says.
+    pub fn remove_unfinished(&self, absolute: &str) -> io::Result<()> {
+        self.unlink(&beside(absolute)).map(drop)
+    }
+
+    fn unlink(&self, absolute: &str) -> io::Result<bool> {
         let (directory, name) = match self.open_parent(absolute) {
             Ok(parent) => parent,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
@@ -143,6 +159,29 @@ impl Root {
     }
 }
 
+/// Where the new content of a file is written before it takes the file's place.
+fn beside(name: &str) -> String {
+    format!("{name}.knobstat")
+}
+
+/// Gives a file that is to replace another, where there is one, the owner and mode of that.
+fn keep_owner_and_mode(directory: &OwnedFd, name: &str, new: &OwnedFd) -> io::Result<()> {
+    let old = match rustix::fs::statat(directory, name, AtFlags::SYMLINK_NOFOLLOW) {
+        Ok(old) if FileType::from_raw_mode(old.st_mode) == FileType::RegularFile => old,
+        Ok(_) | Err(Errno::NOENT) => return Ok(()),
+        Err(error) => return Err(error.into()),
+    };
+    let made = rustix::fs::fstat(new)?;
+    if (made.st_uid, made.st_gid) != (old.st_uid, old.st_gid) {
+        let (user, group) = (Uid::from_raw(old.st_uid), Gid::from_raw(old.st_gid));
+        rustix::fs::fchown(new, Some(user), Some(group))?;
+    }
+    if made.st_mode != old.st_mode {
+        rustix::fs::fchmod(new, Mode::from_raw_mode(old.st_mode))?;
+    }
+    Ok(())
+}
+
 fn sync_directory(directory: &OwnedFd) -> io::Result<()> {
     synced(rustix::fs::fsync(directory))
 }
@@ -178,6 +217,33 @@ mod tests {
         assert!(root.remove_file("/etc/file").unwrap());
         assert!(!root.remove_file("/etc/file").unwrap());
         assert!(!root.remove_file("/no/such/directory").unwrap());
+    }
+
+    #[test]
+    fn a_file_that_is_replaced_keeps_its_mode() {
+        use std::os::unix::fs::PermissionsExt;
+
+        let (directory, root) = tree();
+        let path = directory.path().join("etc/secret");
+        let mode = |path: &std::path::Path| path.metadata().unwrap().permissions().mode() & 0o777;
+        root.replace_file("/etc/secret", b"one", 0o600).unwrap();
+        assert_eq!(mode(&path), 0o600);
+        root.replace_file("/etc/secret", b"two", 0o644).unwrap();
+        assert_eq!(mode(&path), 0o600);
+    }
+
+    #[test]
+    fn what_a_replacement_that_was_cut_short_left_goes_with_the_file() {
+        let (directory, root) = tree();
+        let left = directory.path().join("etc/file.knobstat");
+        for there in [false, true] {
+            std::fs::write(&left, "half").unwrap();
+            if there {
+                root.create_file("/etc/file", b"whole", 0o644).unwrap();
+            }
+            assert_eq!(root.remove_file("/etc/file").unwrap(), there);
+            assert_eq!(root.list("/etc").unwrap(), Vec::<String>::new());
+        }
     }
 
     #[test]

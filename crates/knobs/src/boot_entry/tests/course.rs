@@ -149,6 +149,34 @@ fn what_is_left_is_removed_even_where_nothing_is_known_of_it() {
 }
 
 #[test]
+fn what_a_power_cut_left_half_written_goes_as_well() {
+    for custom in [None, Some("set timeout=3\n")] {
+        let machine = Machine::with_grub();
+        if let Some(custom) = custom {
+            machine.write("boot/grub/custom.cfg", custom);
+        }
+        let before = machine.content();
+        // The unit cannot take its place, and what was begun cannot be removed: it stays as the
+        // cut leaves it.
+        let unit = machine.path("etc/systemd/system/knobstat-resume.service");
+        std::fs::create_dir(&unit).unwrap();
+        assert!(machine.be_in((0, 0), &nohz("off")).is_err());
+        assert!(machine.boots().end().is_err());
+        std::fs::remove_dir(&unit).unwrap();
+        for left in [
+            "etc/systemd/system/knobstat-resume.service.knobstat",
+            "boot/grub/custom.cfg.knobstat",
+        ] {
+            machine.write(left, "half");
+        }
+        std::fs::create_dir_all(machine.path("etc/systemd/system/multi-user.target.wants"))
+            .unwrap();
+        machine.boots().end().unwrap();
+        assert_eq!(machine.content(), before);
+    }
+}
+
+#[test]
 fn the_machine_itself_is_left_alone_where_that_is_asked() {
     let state = tempfile::tempdir().unwrap();
     let boots = Boots::new(

@@ -1,5 +1,6 @@
 //! GRUB: its entries, its environment, and where it could not clear an order.
 
+use std::fs::Permissions;
 use std::os::unix::fs::PermissionsExt;
 
 use knobstat_data::words::Setting;
@@ -79,6 +80,8 @@ impl Machine {
 fn grub_boots_each_boot_once_and_its_default_stays() {
     let mut machine = Machine::with_grub();
     machine.write("boot/grub/custom.cfg", "set timeout=3\n");
+    let secret = Permissions::from_mode(0o600);
+    std::fs::set_permissions(machine.path("boot/grub/custom.cfg"), secret).unwrap();
     let before = machine.content();
     let Standing::Ordered(ordered) = machine.be_in((0, 0), &nohz("off")).unwrap() else {
         panic!("the machine was not booted so");

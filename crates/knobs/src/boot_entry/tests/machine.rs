@@ -1,6 +1,7 @@
 //! A machine laid out in a tree, and booted by hand: the test plays boot loader and kernel.
 
 use std::collections::BTreeMap;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use knobstat_data::messages::{Boot, BootName, MayReboot, Resume};
@@ -25,7 +26,7 @@ pub struct Machine {
     pub boots: u32,
 }
 
-/// Every file and link of a tree with its content.
+/// Every file of a tree with its mode and content, and every link.
 pub type Content = BTreeMap<String, Vec<u8>>;
 
 impl Machine {
@@ -128,7 +129,10 @@ fn gather(base: &Path, directory: &Path, content: &mut Content) {
             content.insert(name, b"directory".to_vec());
             gather(base, &path, content);
         } else {
-            content.insert(name, std::fs::read(&path).unwrap());
+            let mode = path.metadata().unwrap().permissions().mode();
+            let mut entry = format!("{mode:o} ").into_bytes();
+            entry.extend(std::fs::read(&path).unwrap());
+            content.insert(name, entry);
         }
     }
 }
