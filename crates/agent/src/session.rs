@@ -161,33 +161,33 @@ impl Session {
         Ok(Reply::Begun { put_back })
     }
 
-    /// Looks once for the effect of every level that is wanted, and puts the machine back. What
-    /// cannot be seen is no reason not to begin: it is told with its reason.
+    /// Looks once for the effect of every level that is wanted, each beside what holds for the whole
+    /// experiment and nothing that was set for another, and puts the machine back. What cannot be
+    /// seen is no reason not to begin: it is told with its reason.
     fn look_for_effects(&mut self, interrupts: &[BorrowedFd<'_>]) {
         let (Some(knobs), Some(stopwatch)) = (&mut self.knobs, &self.stopwatch) else {
             return;
         };
-        let mut is_turned = false;
-        for setting in &self.wanted {
-            let Some(check) = knobstat_knobs::effect_check(&setting.factor) else {
-                continue;
-            };
+        let is_real = self.root.is_real();
+        for look in effects::looks(&self.wanted) {
             if poll::wait(interrupts, Some(Duration::ZERO)).is_ok_and(|ready| !ready.timed_out()) {
                 break;
             }
-            if self.root.is_real() {
-                is_turned = true;
-                if let Err(error) = knobs.apply(std::slice::from_ref(setting)) {
+            if is_real {
+                if look.is_first_of_factor {
+                    // What cannot be put back stays in the journal, and is tried again at the end.
+                    let _ = knobs.restore();
+                }
+                if let Err(error) = knobs.apply(&look.settings) {
                     self.effects
-                        .push(effects::unseen(setting, error.to_string()));
+                        .push(effects::unseen(look.of, error.to_string()));
                     continue;
                 }
             }
             self.effects
-                .extend(effects::look(&self.root, stopwatch, check, setting));
+                .extend(effects::look(&self.root, stopwatch, look.check, look.of));
         }
-        if is_turned {
-            // What could not be put back stays in the journal, and is tried again at the end.
+        if is_real {
             let _ = knobs.restore();
         }
     }

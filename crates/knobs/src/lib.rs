@@ -52,6 +52,7 @@ pub use knob::Refused;
 pub use leftovers::{BeginError, heard, plan_put_back, put_back};
 pub use owners::{OWNERS, Owner, running as running_owners};
 pub use session::{Applied, Knobs, Options, SpawnSettings};
+pub use special::latency::microseconds;
 pub use state_directory::{StateDirectory, StateDirectoryError};
 pub use states::{effect_check, needs_boot, state_of, states, vocabulary};
 pub use system::System;

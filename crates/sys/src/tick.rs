@@ -29,7 +29,13 @@ pub fn measured_hz() -> Option<u32> {
 
 /// Local timer interrupts a second on one CPU that this thread keeps busy for so long.
 pub fn busy_rate(time: Duration) -> Option<f64> {
-    rate_while(|begun| {
+    busy_rate_on(*affinity().ok()?.first()?, time)
+}
+
+/// Local timer interrupts a second on this CPU, which this thread keeps busy for so long. None
+/// where it may not run there as well.
+pub fn busy_rate_on(cpu: u32, time: Duration) -> Option<f64> {
+    rate_while(cpu, |begun| {
         while begun.elapsed() < time {
             std::hint::spin_loop();
         }
@@ -39,13 +45,12 @@ pub fn busy_rate(time: Duration) -> Option<f64> {
 /// Local timer interrupts a second on one CPU on which this thread sleeps for so long. Others may
 /// keep it busy all the same.
 pub fn asleep_rate(time: Duration) -> Option<f64> {
-    rate_while(|_| std::thread::sleep(time))
+    rate_while(*affinity().ok()?.first()?, |_| std::thread::sleep(time))
 }
 
 /// Local timer interrupts a second on the CPU that this thread is held on meanwhile.
-fn rate_while(pass_time: impl FnOnce(Instant)) -> Option<f64> {
+fn rate_while(cpu: u32, pass_time: impl FnOnce(Instant)) -> Option<f64> {
     let before = affinity().ok()?;
-    let cpu = *before.first()?;
     set_affinity(&[cpu]).ok()?;
     let count = || timer_interrupts(&fs::read_to_string("/proc/interrupts").ok()?, cpu);
     let first = count();
@@ -118,6 +123,9 @@ mod tests {
                 let _ = rate(Duration::from_millis(1));
                 assert_eq!(affinity().unwrap(), before);
             }
+            // A CPU that no machine has.
+            assert_eq!(busy_rate_on(1 << 20, Duration::from_millis(1)), None);
+            assert_eq!(affinity().unwrap(), before);
         })
         .join()
         .unwrap();

@@ -30,6 +30,45 @@ pub struct Seen {
     absent: Option<String>,
 }
 
+/// One level to be looked at.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Look<'a> {
+    /// The level.
+    pub of: &'a Setting,
+    /// What is brought into force for it: whatever has the same level in all runs, and the level.
+    pub settings: Vec<Setting>,
+    /// How its effect is looked for.
+    pub check: EffectCheck,
+    /// Whether the level before it was another factor's, which says nothing of this one: idle
+    /// states that are off take turbo away.
+    pub is_first_of_factor: bool,
+}
+
+/// Every level of these that has an effect to be looked for, by factor in the order given.
+pub fn looks(wanted: &[Setting]) -> Vec<Look<'_>> {
+    let is_constant = |setting: &Setting| {
+        let of_factor = |other: &&Setting| other.factor == setting.factor;
+        wanted.iter().filter(of_factor).count() == 1
+    };
+    let mut looks: Vec<Look<'_>> = Vec::new();
+    for setting in wanted {
+        let Some(check) = knobstat_knobs::effect_check(&setting.factor) else {
+            continue;
+        };
+        let constants = wanted
+            .iter()
+            .filter(|other| other.factor != setting.factor && is_constant(other));
+        let last = looks.last().map(|look| &look.of.factor);
+        looks.push(Look {
+            of: setting,
+            settings: constants.chain([setting]).cloned().collect(),
+            check,
+            is_first_of_factor: last != Some(&setting.factor),
+        });
+    }
+    looks
+}
+
 /// Looks for the effect of a level that is set; as evidence.
 pub fn look(
     root: &Root,
@@ -87,6 +126,33 @@ fn told(setting: &Setting, seen: Seen) -> Vec<Evidence> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_level_is_looked_at_beside_what_all_runs_have_and_no_level_of_another_factor() {
+        let wanted = [
+            Setting::new("cstate", "C1"),
+            Setting::new("cstate", "POLL"),
+            Setting::new("governor", "performance"),
+            Setting::new("swappiness", 10),
+            Setting::new("turbo", "on"),
+            Setting::new("turbo", "off"),
+        ];
+        let told = |look: &Look<'_>| {
+            let settings: Vec<String> = look.settings.iter().map(Setting::to_string).collect();
+            (settings.join(" "), look.is_first_of_factor)
+        };
+        let constant = "governor=performance swappiness=10";
+        assert_eq!(
+            looks(&wanted).iter().map(told).collect::<Vec<_>>(),
+            [
+                (format!("{constant} cstate=C1"), true),
+                (format!("{constant} cstate=POLL"), false),
+                ("swappiness=10 governor=performance".to_owned(), true),
+                (format!("{constant} turbo=on"), true),
+                (format!("{constant} turbo=off"), false),
+            ]
+        );
+    }
 
     #[test]
     fn a_laid_out_tree_has_no_effects_and_says_so() {
