@@ -26,11 +26,13 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use clap::Parser;
+use knobstat_sys::signals;
 
 use arguments::{Arguments, Command, Vm};
 use trouble::Trouble;
 
 fn main() -> ExitCode {
+    signals::take_charge();
     let mut words = std::env::args_os();
     let called = words.next().unwrap_or_default();
     if guest_init::is_wanted(&called) {

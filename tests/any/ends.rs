@@ -205,23 +205,14 @@ fn started_with_sigint_ignored_it_still_stops_on_sigterm() {
     let line = format!("echo >{}; exec sleep 1000", ready.path.display());
     let file = place.file("ends.toml", &experiment(&shell(&line), "", ""));
     // As a script starts it in the background: ignored from the start.
-    let program = place.knobstat();
-    let mut front = std::process::Command::new("sh");
+    let by = ["sh", "-c", "trap '' INT; exec \"$@\"", "sh"];
+    let mut front = place.knobstat_started_by(&by);
     front
-        .args(["-c", "trap '' INT; exec \"$@\"", "sh"])
-        .arg(env!("CARGO_BIN_EXE_knobstat"))
         .args(["run", "--quiet", "--root"])
         .arg(machine.path())
         .arg(file)
-        .stdin(Stdio::null())
         .stdout(Stdio::null())
         .stderr(Stdio::piped());
-    for (name, value) in program.get_envs() {
-        match value {
-            Some(value) => front.env(name, value),
-            None => front.env_remove(name),
-        };
-    }
     let front = front.spawn().unwrap();
     ready.hear(&watched(&front));
     kill("INT", front.id() as i32);
@@ -229,6 +220,37 @@ fn started_with_sigint_ignored_it_still_stops_on_sigterm() {
     let ended = Ended(front.wait_with_output().unwrap());
     ended.must_exit(143);
     assert_eq!(machine.bytes(), before);
+}
+
+#[test]
+fn whatever_signals_it_was_started_with_ignored_or_blocked_its_runs_are_seen_to_end() {
+    let (place, machine) = (Place::new(), Machine::desktop());
+    let before = machine.bytes();
+    let signals = place.path().join("signals");
+    let line = format!("grep ^Sig /proc/self/status >{}; exit 3", signals.display());
+    let file = place.file("ends.toml", &experiment(&shell(&line), "", ""));
+    let by = ["env", "--ignore-signal", "--block-signal"];
+    let mut command = place.knobstat_started_by(&by);
+    command
+        .args(["run", "--quiet", "--root"])
+        .arg(machine.path())
+        .arg(file);
+    output(&mut command).must_exit(1);
+    for outcome in outcomes(&place) {
+        assert_eq!(outcome["Failed"]["ExitCode"], 3, "{outcome}");
+    }
+    assert_eq!(machine.bytes(), before);
+    let signals = std::fs::read_to_string(signals).unwrap();
+    let mask = |name: &str| {
+        let line = signals.lines().find(|line| line.starts_with(name)).unwrap();
+        u64::from_str_radix(line.split_whitespace().nth(1).unwrap(), 16).unwrap()
+    };
+    assert_eq!(mask("SigBlk:"), 0, "{signals}");
+    // What a workload waits for and writes is told to it as well; whether it hangs up is up to
+    // who started it.
+    let [hup, pipe, child, size] =
+        [1, 13, 17, 25].map(|signal| mask("SigIgn:") >> (signal - 1) & 1);
+    assert_eq!([hup, pipe, child, size], [1, 0, 0, 0], "{signals}");
 }
 
 #[test]

@@ -4,6 +4,7 @@
 mod support;
 
 mod bad_input;
+mod bounds;
 mod check;
 mod coarse_clock;
 mod commands;

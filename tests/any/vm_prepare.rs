@@ -1,11 +1,11 @@
 //! `knobstat vm prepare`: only what is missing is done, what is broken off goes on, and what goes
 //! wrong is told. Programs of the test stand for apt, tar and make.
 
-use std::io::{BufRead, BufReader};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use crate::support::pipe::{Pipe, watched};
 use crate::support::program::{Ended, Place, output};
 
 /// What stands for the programs that are called; each writes down that it was.
@@ -206,19 +206,12 @@ fn a_dry_run_types_what_is_done_and_does_nothing() {
 
 /// Starts a build that waits until the test ends or lets it, and waits for it to do so.
 fn start_waiting_build(debian: &Debian) -> std::process::Child {
-    let fifo = debian.path("waiting");
-    assert!(
-        Command::new("mkfifo")
-            .arg(&fifo)
-            .status()
-            .unwrap()
-            .success()
-    );
+    let mut waiting = Pipe::new(&debian.place, "waiting");
     debian.program(
         "make-bzImage",
         &format!(
             "echo '  CC      init/main.o'; echo >{}; exec sleep 1000",
-            fifo.display()
+            waiting.path.display()
         ),
     );
     let front = debian
@@ -227,12 +220,8 @@ fn start_waiting_build(debian: &Debian) -> std::process::Child {
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
-    // Its writer opens it when the build has begun.
-    let mut line = String::new();
-    BufReader::new(std::fs::File::open(&fifo).unwrap())
-        .read_line(&mut line)
-        .unwrap();
-    std::fs::remove_file(&fifo).unwrap();
+    waiting.hear(&watched(&front));
+    std::fs::remove_file(waiting.path).unwrap();
     front
 }
 

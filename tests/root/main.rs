@@ -9,7 +9,9 @@
 mod support {
     pub mod campaign;
     pub mod guardian;
+    pub mod limit;
     pub mod machine;
+    pub mod pipe;
     pub mod processes;
     pub mod program;
     pub mod progress;

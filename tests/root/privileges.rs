@@ -1,7 +1,6 @@
 //! Least privilege: under sudo the workload runs as the invoking user, the store is that user's,
 //! and the journal and the guardian are root's.
 
-use std::io::{BufRead, BufReader};
 use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
@@ -13,6 +12,7 @@ use crate::Test;
 use crate::needs::Need;
 use crate::support::guardian::guardian_of;
 use crate::support::machine::Machine;
+use crate::support::pipe::{Pipe, watched};
 use crate::support::processes::{children, kill, wait_until_gone};
 use crate::support::program::{Place, output};
 
@@ -80,14 +80,12 @@ fn under_sudo_only_the_agent_and_the_guardian_are_root() {
     let (place, machine) = (Place::new(), Machine::desktop());
     let own = directory_of(&nobody, &place);
     let before = machine.bytes();
-    for pipe in ["ready", "go"] {
-        let made = std::process::Command::new("mkfifo")
-            .arg(own.join(pipe))
-            .status();
-        assert!(made.unwrap().success());
+    let [mut ready, mut go] = ["own/ready", "own/go"].map(|name| {
+        let pipe = Pipe::new(&place, name);
         let ids = &nobody.credentials;
-        chown(own.join(pipe), Some(ids.uid), Some(ids.gid)).unwrap();
-    }
+        chown(&pipe.path, Some(ids.uid), Some(ids.gid)).unwrap();
+        pipe
+    });
     let script = place.file(
         "who.sh",
         &format!(
@@ -119,14 +117,9 @@ fn under_sudo_only_the_agent_and_the_guardian_are_root() {
         .stdout(Stdio::null())
         .spawn()
         .unwrap();
-    let ready = || {
-        let mut line = String::new();
-        let pipe = std::fs::File::open(own.join("ready")).unwrap();
-        BufReader::new(pipe).read_line(&mut line).unwrap();
-        line
-    };
-    let line = ready();
-    let words: Vec<&str> = line.trim().split(' ').collect();
+    let program = watched(&front);
+    let line = ready.hear(&program);
+    let words: Vec<&str> = line.split(' ').collect();
     let ids = &nobody.credentials;
     let groups: Vec<String> = ids.groups.iter().map(u32::to_string).collect();
     let home = nobody.home.as_deref().unwrap().display().to_string();
@@ -162,11 +155,10 @@ fn under_sudo_only_the_agent_and_the_guardian_are_root() {
     let folder = std::fs::metadata(found[0].parent().unwrap()).unwrap();
     assert_eq!((folder.uid(), folder.mode() & 0o777), (0, 0o700));
 
-    let go_on = || std::fs::write(own.join("go"), "on\n").unwrap();
-    go_on();
+    go.say();
     // The other treatment.
-    assert_ne!(ready(), line);
-    go_on();
+    assert_ne!(ready.hear(&program), line);
+    go.say();
     assert!(front.wait().unwrap().success());
     wait_until_gone(guardian);
     assert_eq!(machine.bytes(), before);

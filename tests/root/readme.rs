@@ -8,6 +8,7 @@ use knobstat_sys::user::{self, User};
 
 use crate::Test;
 use crate::needs::Need;
+use crate::support::limit::MARK;
 use crate::support::machine::Machine;
 use crate::support::program::{Ended, Place, output};
 
@@ -103,6 +104,7 @@ impl Desk {
                 .env("HOME", own)
                 .env("XDG_STATE_HOME", own.join("state"))
                 .env("KNOBSTAT_NO_KNOBS", "1")
+                .env(MARK, own)
                 .current_dir(own),
         )
     }

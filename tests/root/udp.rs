@@ -13,6 +13,7 @@ use rustix::net::{
 
 use crate::Test;
 use crate::needs::Need;
+use crate::support::limit::MARK;
 use crate::support::program::{Place, output};
 
 /// The tests of this group.
@@ -57,6 +58,7 @@ fn as_nobody(place: &Place) -> Command {
         .args(["--reuid=nobody", "--regid=65534", "--clear-groups"])
         .arg(copy)
         .env("KNOBSTAT_NO_KNOBS", "1")
+        .env(MARK, place.path())
         .stdin(Stdio::null());
     command
 }

@@ -4,6 +4,7 @@
 pub mod campaign;
 pub mod endless;
 pub mod guardian;
+pub mod limit;
 pub mod machine;
 pub mod pipe;
 pub mod processes;

@@ -48,7 +48,7 @@ impl Pipe {
         ];
         poll(&mut ready, None).unwrap();
         assert!(!ready[0].revents().is_empty(), "the program ended early");
-        let mut line = [0; 64];
+        let mut line = [0; 4096];
         let length = self.file.read(&mut line).unwrap();
         String::from_utf8_lossy(&line[..length]).trim().to_owned()
     }

@@ -3,16 +3,22 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-/// A place where one test's store, state and files live.
+use super::limit::{Limit, MARK};
+
+/// A place where one test's store, state and files live, and a bound on what is started there.
 pub struct Place {
+    // The first to go: what still runs is ended before its files are removed.
+    _limit: Limit,
     directory: tempfile::TempDir,
 }
 
 impl Place {
     /// An empty place.
     pub fn new() -> Self {
+        let directory = tempfile::tempdir().expect("a temporary directory");
         Self {
-            directory: tempfile::tempdir().expect("a temporary directory"),
+            _limit: Limit::on(directory.path()),
+            directory,
         }
     }
 
@@ -33,11 +39,18 @@ impl Place {
     pub fn knobstat(&self) -> Command {
         // A shell has what it runs in the background ignore SIGINT, and nohup SIGHUP; the program
         // respects that, so the tests begin with both as a terminal has them.
-        let mut command = Command::new("env");
-        command.arg("--default-signal=INT,HUP");
-        command.arg(env!("CARGO_BIN_EXE_knobstat"));
+        self.knobstat_started_by(&["env", "--default-signal=INT,HUP"])
+    }
+
+    /// The same, started by a command that takes the program and its arguments as its last words.
+    pub fn knobstat_started_by(&self, words: &[&str]) -> Command {
+        let mut command = Command::new(words[0]);
+        command
+            .args(&words[1..])
+            .arg(env!("CARGO_BIN_EXE_knobstat"));
         command
             .env("KNOBSTAT_NO_KNOBS", "1")
+            .env(MARK, self.path())
             .env("KNOBSTAT_STORE", self.path().join("store.sqlite"))
             .env("KNOBSTAT_STATE", self.path().join("state"))
             .env("XDG_STATE_HOME", self.path().join("state-home"))

@@ -7,6 +7,7 @@
 // What of the shared means is used here.
 #[path = "../support"]
 mod support {
+    pub mod limit;
     pub mod processes;
     pub mod program;
     pub mod trial;

@@ -8,6 +8,22 @@ use rustix::process::{Pid, Signal};
 
 pub use libc::{SIGCONT, SIGHUP, SIGINT, SIGKILL, SIGTERM};
 
+/// Sees to the two signals without which our own calls do not do what they say, whatever the
+/// process was started with. To be called before anything else.
+///
+/// Who ignores SIGCHLD is not told how a child ended (wait(2)), and that is inherited from
+/// whatever started us. Who does not ignore SIGXFSZ is ended by it where a file may not grow,
+/// with settings turned or not; ignored, it is an error of the write. The programs of runs have it
+/// set back, as SIGPIPE.
+pub fn take_charge() {
+    // SAFETY: neither action runs code of ours. The calls fail for numbers alone that are no
+    // signals, and these are.
+    unsafe {
+        libc::signal(libc::SIGCHLD, libc::SIG_DFL);
+        libc::signal(libc::SIGXFSZ, libc::SIG_IGN);
+    }
+}
+
 /// Signals that are blocked and read from a descriptor instead of interrupting. Closed on exec.
 #[derive(Debug)]
 pub struct SignalFd(OwnedFd);

@@ -149,8 +149,9 @@ impl<'a> Prepared<'a> {
             limits: settings.limits,
             no_address_randomization: settings.no_address_randomization,
             credentials: settings.credentials,
-            // Rust's runtime ignores it, and what is ignored would stay so in the program.
-            default_signals: vec![libc::SIGPIPE],
+            // Rust's runtime ignores the one and we the other, and what is ignored would stay so in
+            // the program.
+            default_signals: vec![libc::SIGPIPE, libc::SIGXFSZ],
             // None blocked, whatever the harness has blocked to read from a descriptor.
             signal_mask: 0,
             rehearsal: AtomicI32::new(REAL),
