@@ -196,6 +196,27 @@ mod tests {
         found
     }
 
+    /// The line with the files that it writes in the working directory, whatever their place is.
+    fn writing_here(line: &str) -> String {
+        let here = |word: &str| match word.strip_prefix(">/") {
+            Some(path) => format!(">{}", path.rsplit('/').next().unwrap_or(path)),
+            None => word.to_owned(),
+        };
+        line.split(' ').map(here).collect::<Vec<_>>().join(" ")
+    }
+
+    #[test]
+    fn what_an_example_writes_is_not_written_to_the_machine() {
+        assert_eq!(
+            writing_here("knobstat completions bash >/etc/bash_completion.d/knobstat"),
+            "knobstat completions bash >knobstat"
+        );
+        assert_eq!(
+            writing_here("knobstat list | cat >x"),
+            "knobstat list | cat >x"
+        );
+    }
+
     /// The words that a shell gives to the program in a line.
     fn words(line: &str) -> Vec<String> {
         let directory = tempfile::tempdir().expect("a directory for what a line writes");
@@ -204,7 +225,7 @@ mod tests {
             man() { cat; }
             knobstat() { printf '%s\0' "$@" >&3; }"#;
         let output = Process::new("bash")
-            .args(["-euc", &format!("{stand_ins}\n{line}")])
+            .args(["-euc", &format!("{stand_ins}\n{}", writing_here(line))])
             .current_dir(directory.path())
             .output()
             .expect("a shell");
