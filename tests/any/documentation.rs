@@ -97,6 +97,10 @@ fn run(command: &str, place: &Place, machine: &Machine, id: &str) -> Result<(), 
             shell.env(name, value);
         }
     }
+    // A service that runs tests may have no home; what is shown is for people.
+    if std::env::var_os("HOME").is_none() {
+        shell.env("HOME", place.path());
+    }
     let ended = output(&mut shell);
     if ended.code() == Some(0) {
         Ok(())
