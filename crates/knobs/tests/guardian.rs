@@ -7,6 +7,7 @@ use std::ops::{Deref, DerefMut};
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Child, ChildStdin, ChildStdout, Command, ExitCode, Stdio};
+use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::Duration;
 
 use knobstat_data::ExperimentId;
@@ -57,14 +58,44 @@ fn main() -> ExitCode {
     ];
     let trials = tests
         .into_iter()
-        .map(|(name, test)| {
-            Trial::test(name, move || {
-                test();
-                Ok::<(), Failed>(())
-            })
-        })
+        .map(|(name, test)| Trial::test(name, move || within_the_limit(test)))
         .collect();
     libtest_mimic::run(&Arguments::from_args(), trials).exit_code()
+}
+
+/// Far more than any of these takes, on any machine.
+const LIMIT: Duration = Duration::from_secs(600);
+
+/// Carries a test out. One that is not over at the limit has failed, whatever it waits for.
+fn within_the_limit(test: fn()) -> Result<(), Failed> {
+    let (done, over) = channel();
+    let carried_out = std::thread::spawn(move || {
+        test();
+        // Nobody waits any more for one that comes late.
+        let _ = done.send(());
+    });
+    match over.recv_timeout(LIMIT) {
+        Err(RecvTimeoutError::Timeout) => Err(Failed::from(format!(
+            "it is not over after {LIMIT:?}; there are: {}",
+            those_about().join("; ")
+        ))),
+        // It is over, well or by a panic, which is handed on.
+        Ok(()) | Err(RecvTimeoutError::Disconnected) => carried_out
+            .join()
+            .map_err(|panic| std::panic::resume_unwind(panic)),
+    }
+}
+
+/// The agents and guardians that are there, and what they wait for.
+fn those_about() -> Vec<String> {
+    let about = |pid: u32| {
+        let words = processes::command_line(pid)?.join(" ");
+        let waits = fs::read_to_string(format!("/proc/{pid}/wchan")).unwrap_or_default();
+        (words.contains(guardian::COMMAND) || words.contains(" agent "))
+            .then(|| format!("{pid} {words} in {waits}"))
+    };
+    let all = processes::all().into_iter();
+    all.filter_map(|process| about(process.pid)).collect()
 }
 
 /// The agent: carries out what its standard input says, one line at a time.
@@ -194,7 +225,7 @@ impl Machine {
         let mut child = program
             .arg("agent")
             .args([self.tree.path(), self.state.path()])
-            .arg(experiment)
+            .arg(id(experiment))
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn()
@@ -221,7 +252,7 @@ impl Machine {
             ..Options::default()
         };
         let mut knobs = Knobs::new(self.root(), Vec::new(), self.state(), options);
-        let put_back = knobs.begin(&experiment.parse().unwrap())?;
+        let put_back = knobs.begin(&id(experiment).parse().unwrap())?;
         knobs.release().unwrap();
         Ok(put_back)
     }
@@ -267,11 +298,17 @@ impl Agent {
     }
 }
 
+/// An experiment by its short name. Another run of these tests at the same time has others: what
+/// is left of an experiment is ended wherever on the machine it is.
+fn id(name: &str) -> String {
+    format!("{name}{:08x}", std::process::id())
+}
+
 /// What an experiment's run left running, out of reach of its group and session.
 fn left_over(experiment: &str) -> Child {
     Command::new("setsid")
         .args(["sleep", "1000"])
-        .env(guardian::MARK, experiment)
+        .env(guardian::MARK, id(experiment))
         .stdin(Stdio::null())
         .spawn()
         .unwrap()
@@ -310,7 +347,7 @@ fn an_agent_that_is_killed() {
     assert!(agent.guardian.wait_ended(None).unwrap());
     machine.assert_back();
     assert!(!left_over.wait().unwrap().success());
-    assert_eq!(processes::marked(guardian::MARK, "b1"), []);
+    assert_eq!(processes::marked(guardian::MARK, &id("b1")), []);
 }
 
 fn a_guardian_deaf_to_polite_signals() {
@@ -353,7 +390,10 @@ fn both_killed() {
     // The next experiment puts back what was left, says so, and goes on.
     let mut next = machine.agent("e2");
     assert!(next.said.contains("back to powersave"), "{}", next.said);
-    assert!(next.said.contains("ended what experiment e1 left"));
+    assert!(
+        next.said
+            .contains(&format!("ended what experiment {} left", id("e1")))
+    );
     assert!(!left_over.wait().unwrap().success());
     assert_eq!(next.ask("release"), "released 0 failed");
     machine.assert_back();
@@ -367,13 +407,13 @@ fn one_experiment_at_a_time() {
     let BeginError::Busy(holder) = &error else {
         panic!("{error}");
     };
-    let experiment: ExperimentId = "f1".parse().unwrap();
+    let experiment: ExperimentId = id("f1").parse().unwrap();
     assert_eq!(holder.experiment.as_ref(), Some(&experiment));
     assert_eq!(holder.pid, Some(agent.child.id()));
     assert!(!holder.putting_back);
     let refusal = Refusal::from(&error);
     assert_eq!(refusal.kind, RefusalKind::Busy);
-    assert!(refusal.cause.contains("f1"), "{}", refusal.cause);
+    assert!(refusal.cause.contains(&id("f1")), "{}", refusal.cause);
     // Putting back is no way around it.
     assert!(matches!(
         put_back(&machine.root(), &machine.state(), &Options::default()),
