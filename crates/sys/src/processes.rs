@@ -48,8 +48,9 @@ const MOST_PASSES: usize = 50;
 /// millisecond apart.
 const LOOKS_AT_AN_EXEC: u32 = 1000;
 
-/// How often an environment is seen to be empty before it is taken to be.
-const LOOKS_AT_NOTHING: u32 = 10;
+/// How often an environment is seen to be empty, or of a length that nobody tells, before it is
+/// taken to be so.
+const LOOKS_AT_THE_UNSURE: u32 = 10;
 
 /// How long a killed process may take to vanish before it is called one that remains.
 const LAST_WAIT: Duration = Duration::from_secs(5);
@@ -229,9 +230,9 @@ const PF_KTHREAD: u64 = 0x0020_0000;
 ///
 /// It reads short while an exec replaces the memory that it is in, and as empty while it is filled.
 /// So that there is no mark is believed only of an environment that was read whole, and of one
-/// that stays empty.
+/// that stays empty or without a length.
 fn has_mark(pid: u32, mark: &str) -> bool {
-    let mut empty = 0;
+    let mut looks = 0;
     for _ in 0..LOOKS_AT_AN_EXEC {
         // Not ours to look at, or gone.
         let Ok(environment) = fs::read(format!("/proc/{pid}/environ")) else {
@@ -247,15 +248,28 @@ fn has_mark(pid: u32, mark: &str) -> bool {
         if status.state == 'Z' || status.is_of_the_kernel {
             return false;
         }
-        if status.environment_length == Some(environment.len() as u64) {
-            empty += 1;
-            if !environment.is_empty() || empty == LOOKS_AT_NOTHING {
+        if let Some(needed) = looks_needed(environment.len(), status.environment_length) {
+            looks += 1;
+            if looks >= needed {
                 return false;
             }
         }
         std::thread::sleep(Duration::from_millis(1));
     }
     false
+}
+
+/// How often so many bytes of an environment have to be seen, with the length that the kernel
+/// tells, before they are believed to be all; none where they are not.
+fn looks_needed(read: usize, told: Option<u64>) -> Option<u32> {
+    match told {
+        Some(length) if length != read as u64 => None,
+        Some(1..) => Some(1),
+        // In the midst of an exec there is neither.
+        None if read == 0 => None,
+        // Nothing, or as much as can be had of a kernel that tells no length (gVisor).
+        _ => Some(LOOKS_AT_THE_UNSURE),
+    }
 }
 
 #[cfg(test)]
@@ -335,6 +349,17 @@ mod tests {
         let ended = end_marked(VARIABLE, &mark, Duration::from_secs(10));
         assert_eq!(ended.remaining, []);
         child.wait().unwrap();
+    }
+
+    #[test]
+    fn what_was_read_is_all_where_the_length_says_so_and_else_where_it_stays() {
+        assert_eq!(looks_needed(37, Some(37)), Some(1));
+        assert_eq!(looks_needed(20, Some(37)), None);
+        assert_eq!(looks_needed(37, Some(0)), None);
+        assert_eq!(looks_needed(0, None), None);
+        for unsure in [looks_needed(0, Some(0)), looks_needed(37, None)] {
+            assert_eq!(unsure, Some(LOOKS_AT_THE_UNSURE));
+        }
     }
 
     #[test]
