@@ -15,6 +15,8 @@ pub mod namespace;
 pub mod nap;
 pub mod netlink;
 pub mod pacing_clock;
+#[cfg(test)]
+mod patience;
 mod raw_socket;
 mod receive_batch;
 mod ring_receiver;

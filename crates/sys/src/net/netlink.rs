@@ -302,6 +302,8 @@ mod tests {
         })
         .unwrap();
         let receiver = other.within(|| UdpSocket::bind((addresses[1], 7))).unwrap();
+        let long = std::time::Duration::from_secs(60);
+        receiver.set_read_timeout(Some(long)).unwrap();
         let sender = one.within(|| UdpSocket::bind((addresses[0], 0))).unwrap();
         sender.send_to(b"across", (addresses[1], 7)).unwrap();
         let mut bytes = [0; 16];

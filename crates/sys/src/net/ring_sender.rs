@@ -110,6 +110,7 @@ pub fn try_io_uring() -> io::Result<()> {
 mod tests {
     use super::*;
     use crate::net::ReceiveBatch;
+    use crate::net::patience::{Patience, receiver};
 
     #[test]
     fn what_was_filled_arrives() {
@@ -117,7 +118,7 @@ mod tests {
             eprintln!("skipped: this kernel has no io_uring for us");
             return;
         };
-        let receiver = UdpSocket::bind("127.0.0.1:0").unwrap();
+        let receiver = receiver();
         let sender = UdpSocket::bind("127.0.0.1:0").unwrap();
         sender.connect(receiver.local_addr().unwrap()).unwrap();
         for index in 0..4 {
@@ -126,7 +127,9 @@ mod tests {
         ring.send(&sender, 4, &mut 0).unwrap();
         let mut received = ReceiveBatch::new(8, 16);
         let mut seen = Vec::new();
+        let patience = Patience::new();
         while seen.len() < 4 {
+            patience.must_last();
             let count = received.receive_blocking(&receiver).unwrap();
             seen.extend((0..count).map(|index| received.datagram(index)[0]));
         }

@@ -131,9 +131,10 @@ pub fn memory(socket: &UdpSocket) -> io::Result<SocketMemory> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::net::patience::receiver;
 
     fn pair() -> (UdpSocket, UdpSocket) {
-        let receiver = UdpSocket::bind("127.0.0.1:0").unwrap();
+        let receiver = receiver();
         let sender = UdpSocket::bind("127.0.0.1:0").unwrap();
         sender.connect(receiver.local_addr().unwrap()).unwrap();
         (sender, receiver)

@@ -101,18 +101,22 @@ fn segment_length(control: &[u8]) -> Option<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::net::patience::{Patience, receiver};
     use crate::net::{accept_uncut, cut_datagrams_to};
 
     #[test]
     fn a_buffer_of_many_arrives_whole_and_says_where_to_cut() {
-        let receiver = UdpSocket::bind("127.0.0.1:0").unwrap();
+        let receiver = receiver();
         let sender = UdpSocket::bind("127.0.0.1:0").unwrap();
         sender.connect(receiver.local_addr().unwrap()).unwrap();
         accept_uncut(&receiver).unwrap();
         cut_datagrams_to(&sender, 100).unwrap();
         sender.send(&[3; 250]).unwrap();
         let mut batch = UncutBatch::new(4);
-        while batch.receive_arrived(&receiver).unwrap() == 0 {}
+        let patience = Patience::new();
+        while batch.receive_arrived(&receiver).unwrap() == 0 {
+            patience.must_last();
+        }
         assert_eq!(batch.buffer(0), (&[3; 250][..], 100));
     }
 
