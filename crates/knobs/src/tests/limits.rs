@@ -168,3 +168,26 @@ fn a_pair_of_limits_can_be_moved_past_each_other() {
     assert_eq!(restoration.failed, []);
     assert_eq!(machine.tree(), before);
 }
+
+#[test]
+fn the_uncore_is_found_by_either_of_its_names() {
+    for part in ["package_00_die_00", "uncore00"] {
+        let directory = format!("/sys/devices/system/cpu/intel_uncore_frequency/{part}");
+        let (least, most) = (
+            format!("{directory}/min_freq_khz"),
+            format!("{directory}/max_freq_khz"),
+        );
+        let machine = FakeMachine::new(&[(&least, "800000\n"), (&most, "2400000\n")]);
+        let before = machine.tree();
+        let mut journal = journal();
+        let fixed = [
+            ("uncore_min_freq", "1200000"),
+            ("uncore_max_freq", "1200000"),
+        ];
+        turn(&machine, &mut journal, &fixed).unwrap();
+        assert_eq!(machine.value(&least), "1200000");
+        assert_eq!(machine.value(&most), "1200000");
+        restore(&machine, &mut journal, Options::default()).unwrap();
+        assert_eq!(machine.tree(), before);
+    }
+}
