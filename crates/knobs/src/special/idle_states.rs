@@ -19,6 +19,10 @@ use crate::value::Form;
 
 const CPUS: &str = "/sys/devices/system/cpu";
 
+/// What the file that turns a state off shows where a user did. A driver that did shows another bit,
+/// which no write takes away (CPUIDLE_STATE_DISABLED_BY_DRIVER of linux/cpuidle.h).
+const BY_USER: u64 = 1;
+
 /// An idle state of one CPU.
 #[derive(Clone, Debug)]
 struct State {
@@ -198,8 +202,12 @@ fn cpus(files: &dyn Files, entry: &Entry) -> Result<Vec<Cpu>, Unavailable> {
                     Some(State {
                         name: base_name(&text(&format!("{state}/name"))?).to_owned(),
                         latency: text(&format!("{state}/latency"))?.parse().ok()?,
-                        // Bits of several disablers; ours is the lowest.
-                        disabled: text(&disable)? != "0",
+                        disabled: match text(&disable)?.parse::<u64>().ok()? {
+                            0 => false,
+                            BY_USER => true,
+                            // The driver has found that it does not work: it is none.
+                            _ => return None,
+                        },
                         disabled_by_default: text(&format!("{state}/default_status"))
                             .is_some_and(|status| status == "disabled"),
                         disable,
@@ -264,6 +272,8 @@ fn describe(cpus: &[Cpu]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::fake::FakeMachine;
+    use crate::knob::Knob;
 
     #[test]
     fn names_lose_their_family_and_nothing_else() {
@@ -322,5 +332,34 @@ mod tests {
         assert_eq!(allowed(&cpu, "C6P", 170), ["POLL", "C1", "C6", "C6P"]);
         // A name of other CPUs: by its latency.
         assert_eq!(allowed(&cpu, "C3", 60), ["POLL", "C1"]);
+    }
+
+    #[test]
+    fn a_state_that_its_driver_gave_up_is_left_as_it_is() {
+        let state = |index: u32| format!("{CPUS}/cpu0/cpuidle/state{index}");
+        let machine = FakeMachine::new(&[]);
+        for (index, name, latency, disable) in [
+            (0, "C1", "2\n", "0\n"),
+            (1, "C2", "30\n", "0\n"),
+            (2, "C3", "90\n", "2\n"),
+        ] {
+            machine.set(&format!("{}/name", state(index)), name);
+            machine.set(&format!("{}/latency", state(index)), latency);
+            machine.set(&format!("{}/disable", state(index)), disable);
+        }
+        let knob = Knob::find("cstate", &[]).unwrap();
+        assert_eq!(knob.read(&machine).unwrap(), Level::text("C2"));
+        // A write would set the user's bit beside the driver's, and no write takes it away again.
+        let plan = plan(&machine, knob.entry().unwrap(), "C1").unwrap();
+        let written: Vec<String> = plan
+            .writes
+            .iter()
+            .map(|write| format!("{:?}", write.target))
+            .collect();
+        assert!(
+            written.iter().all(|target| !target.contains("state2")),
+            "{written:?}"
+        );
+        assert!(super::plan(&machine, knob.entry().unwrap(), "C3").is_err());
     }
 }

@@ -13,7 +13,8 @@ use crate::files::Files;
 use crate::journal::Target;
 use crate::knob::{Plan, Write};
 
-/// FreeBSD's word for the deepest idle state that there can be, and what it reads as.
+/// FreeBSD's word for the deepest idle state that there can be, and what it reads as. Both are taken
+/// by every CPU, however deep its states go.
 const DEEPEST: (&str, &str) = ("Cmax", "C8");
 
 /// A variable of the knob and its value now.
@@ -108,7 +109,7 @@ pub fn plan(
     }
     let word = known.map_or(level, |(_, value)| value);
     if let Some(choices) = choices(files, sysctl)
-        && word != DEEPEST.0
+        && ![DEEPEST.0, DEEPEST.1].contains(&word)
         && !choices.iter().any(|choice| choice == word)
     {
         return Err(Unavailable {
