@@ -118,6 +118,36 @@ fn an_experiment_that_ends_well_leaves_nothing() {
 }
 
 #[test]
+fn what_was_turned_last_is_put_back_first() {
+    let machine = laptop();
+    let mut journal = journal();
+    // None of them resets what another one wrote.
+    let wanted = settings(&[
+        ("governor", "performance"),
+        ("turbo", "off"),
+        ("cstate", "C1"),
+        ("clocksource", "hpet"),
+    ]);
+    turn_all(&machine, &mut journal, &wanted).unwrap();
+    let turned = machine.written();
+    restore(&machine, &mut journal, Options::default()).unwrap();
+    // Each file once: where its first change stands among all.
+    let places = |written: &[(String, String)]| -> Vec<usize> {
+        written
+            .iter()
+            .filter_map(|(path, _)| turned.iter().position(|(known, _)| known == path))
+            .collect()
+    };
+    let put_back = places(&machine.written()[turned.len()..]);
+    assert!(put_back.len() > 10, "{put_back:?}");
+    assert!(
+        put_back.windows(2).all(|pair| pair[0] > pair[1]),
+        "{put_back:?}"
+    );
+    assert_eq!(machine.tree(), laptop().tree());
+}
+
+#[test]
 fn death_after_any_operation_is_put_right() {
     let treatments = laptop_treatments();
     let mut operations = 0;
