@@ -3,13 +3,15 @@
 use knobstat_data::{Experiment, Metric};
 
 /// Words that name a setting of the machine's timekeeping, as a knob of the catalogue, as the
-/// last part of a path or as a boot parameter.
-const TIMEKEEPING: [&str; 9] = [
+/// last part of a path or as a boot parameter. `idletick` is `nohz` by its name on FreeBSD.
+const TIMEKEEPING: [&str; 11] = [
     "clocksource",
     "current_clocksource",
     "hz",
     "nohz",
     "nohz_full",
+    "idletick",
+    "notsc",
     "highres",
     "hpet",
     "tsc",

@@ -269,19 +269,36 @@ fn a_coarse_clock_shows_no_equivalence_finer_than_its_step() {
 
 #[test]
 fn a_metric_timed_by_the_clock_under_test_gets_no_verdict() {
-    let judged = |trust| {
+    let judged_under = |factor: &str, trust| {
         let mut metric = throughput();
         metric.self_timed = true;
-        let factors: [(&str, FactorKind, &[_]); 1] =
-            [("clocksource", KNOB, &texts(&["tsc", "hpet"]))];
+        let factors: [(&str, FactorKind, &[_]); 1] = [(factor, KNOB, &texts(&["tsc", "hpet"]))];
         let mut bench = Bench::new("self-timed", &factors, metric.clone()).blocks(6);
         bench.experiment.analysis.trust_self_timed = trust;
         analyse(&bench.record(|treatment, block| {
-            let tsc = treatment.to_string() == "clocksource=tsc";
+            let tsc = treatment.to_string().ends_with("=tsc");
             let value = if tsc { 100.0 } else { 200.0 } + [0.5, 1.25, 0.0, 2.0, 1.0, 0.75][block];
             Some(yielded(&metric, value))
         }))
     };
+    let judged = |trust| judged_under("clocksource", trust);
+    for factor in [
+        "hz",
+        "nohz",
+        "idletick",
+        "cmdline:notsc",
+        "sysctl:kern.timecounter.hardware",
+    ] {
+        let found = judged_under(factor, false);
+        assert_eq!(
+            found.comparisons[0].judged.verdict,
+            Verdict::Undecided,
+            "{factor}"
+        );
+    }
+    // It has nothing to do with time.
+    let found = judged_under("turbo", false);
+    assert_eq!(found.comparisons[0].judged.verdict, Verdict::Different);
     let found = judged(false);
     let only = &found.comparisons[0];
     assert_eq!(
