@@ -150,7 +150,8 @@ fn reachable(record: &Record) -> String {
     if (replicates as usize) < smallest {
         let _ = writeln!(
             text,
-            ".\nwarning: none can ever be decided with {replicates} replicates; {smallest} are the fewest, and more are better."
+            ", which take {smallest} replicates at least.\nwarning: none can ever be decided with {}; more than {smallest} are better.",
+            in_replicates(replicates)
         );
         return text;
     }
@@ -163,14 +164,16 @@ fn reachable(record: &Record) -> String {
     let spreads = needed / f64::from(replicates).sqrt();
     let _ = writeln!(
         text,
-        ": the first verdict needs |t| > {}, a difference of {} times its spread between blocks.",
+        ", which take {smallest} replicates at least: with {} the first verdict needs |t| > {}, a difference of {} times its spread between blocks.",
+        in_replicates(replicates),
         round(needed),
         round(spreads)
     );
     if spreads > MUCH {
         let _ = writeln!(
             text,
-            "warning: with {replicates} replicates only very large differences can be told; ask for more replicates, or for fewer comparisons."
+            "warning: with {} only very large differences can be told; ask for more replicates, or for fewer comparisons.",
+            in_replicates(replicates)
         );
     }
     text
@@ -210,15 +213,24 @@ fn stops(record: &Record, stop: Stop) -> String {
     let alpha = (1.0 - analysis.confidence.0) / comparisons as f64;
     let smallest = Confidence::from_alpha(alpha)
         .and_then(|level| smallest_bounded_n(level, MixtureScale::default()));
-    if let Ok(smallest) = smallest
-        && smallest > stop.max_replicates as usize
-    {
-        let _ = writeln!(
-            text,
-            "warning: it can never end before its maximum: the first verdict takes {smallest} blocks; raise max_replicates."
-        );
+    if let Ok(smallest) = smallest {
+        let _ = if smallest > stop.max_replicates as usize {
+            writeln!(
+                text,
+                "warning: it can never end before its maximum: the first verdict takes {smallest} blocks; raise max_replicates."
+            )
+        } else {
+            writeln!(text, "The first verdict takes {smallest} blocks at least.")
+        };
     }
     text
+}
+
+fn in_replicates(replicates: u32) -> String {
+    match replicates {
+        1 => "1 replicate".to_owned(),
+        many => format!("{many} replicates"),
+    }
 }
 
 fn counted(comparisons: usize) -> String {

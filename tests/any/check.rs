@@ -115,22 +115,50 @@ fn the_order_is_the_same_on_every_machine() {
 }
 
 #[test]
-fn too_few_replicates_to_ever_decide_are_a_warning() {
+fn the_fewest_replicates_of_a_verdict_are_told_and_fewer_are_a_warning() {
     let (place, machine) = (Place::new(), Machine::desktop());
-    let file = place.file(
-        "plan.toml",
-        &FILE.replace("replicates = 3", "replicates = 2"),
-    );
-    let ended = output(
-        place
-            .knobstat_on(&machine)
-            .args(["run", "--check"])
-            .arg(&file),
-    )
-    .must_exit(0);
-    let said = ended.stdout() + &ended.stderr();
-    assert!(said.contains("replicates"), "{said}");
-    assert!(said.contains("warning"), "{said}");
+    let replicates = "replicates = 3";
+    let stop = |most: u32| {
+        format!("stop = {{ margin = \"1%\", min_replicates = 2, max_replicates = {most} }}")
+    };
+    for (design, told) in [
+        (
+            "replicates = 1".to_owned(),
+            &[
+                "which take 2 replicates at least.",
+                "warning: none can ever be decided with 1 replicate;",
+            ][..],
+        ),
+        (
+            "replicates = 2".to_owned(),
+            &[
+                "which take 2 replicates at least: with 2 replicates the first verdict needs |t| > ",
+                "warning: with 2 replicates only very large differences can be told",
+            ],
+        ),
+        (
+            "replicates = 20".to_owned(),
+            &["which take 2 replicates at least: with 20 replicates the first verdict"],
+        ),
+        (
+            stop(2),
+            &["warning: it can never end before its maximum: the first verdict takes "],
+        ),
+        (stop(40), &["The first verdict takes "]),
+    ] {
+        let file = place.file("plan.toml", &FILE.replace(replicates, &design));
+        let ended = output(
+            place
+                .knobstat_on(&machine)
+                .args(["run", "--check"])
+                .arg(&file),
+        )
+        .must_exit(0);
+        let said = ended.stdout() + &ended.stderr();
+        for told in told {
+            assert!(said.contains(told), "{design}: {said}");
+        }
+    }
 }
 
 #[test]
