@@ -91,13 +91,16 @@ fn peak_in(status: &str) -> Option<u64> {
 }
 
 /// The mappings of this program and of the C library that are neither writable nor shared and have
-/// no page of their own: relocated ones have.
+/// no page of their own: relocated ones have. Where nothing is resident there is nothing to let go
+/// of; and an emulator that says so of every mapping (qemu-user) does not know the one or the other.
 fn clean_code(smaps: &str, program: &Path) -> Vec<(usize, usize)> {
     let mut found = Vec::new();
     let mut candidate = None;
     for line in smaps.lines() {
         if let Some(range) = range(line) {
             candidate = is_code(line, program).then_some(range);
+        } else if let Some(kibibytes) = line.strip_prefix("Rss:") {
+            candidate = candidate.filter(|_| kibibytes.trim() != "0 kB");
         } else if let Some(kibibytes) = line.strip_prefix("Anonymous:") {
             let none = kibibytes.trim() == "0 kB";
             found.extend(candidate.take().filter(|_| none));
@@ -135,8 +138,12 @@ mod tests {
     const SMAPS: &str = "\
 55e0-55f0 r--p 00000000 08:01 77 /opt/a b/knobstat
 Size: 4 kB
+Rss: 4 kB
 Anonymous: 0 kB
 VmFlags: rd mr
+55e8-55f0 r--p 00000000 08:01 77 /opt/a b/knobstat
+Rss:                   0 kB
+Anonymous:             0 kB
 55f0-5600 r-xp 00001000 08:01 77 /opt/a b/knobstat
 Anonymous: 0 kB
 5600-5610 r--p 00002000 08:01 77 /opt/a b/knobstat
