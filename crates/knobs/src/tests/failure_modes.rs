@@ -165,6 +165,14 @@ fn f07_nothing_is_written_that_was_not_changed() {
             "/sys/kernel/mm/transparent_hugepage/enabled"
         ]
     );
+    // Nor is a file of a knob that is as it should be before the others are.
+    let machine = fake(&uneven_server());
+    turn(&machine, &mut self::journal(), &[("governor", "schedutil")]).unwrap();
+    restore_from_the_journal(&machine);
+    let third = format!("{POLICIES}/policy3/scaling_governor");
+    let written = machine.written();
+    assert!(written.len() > 20, "eleven policies, there and back");
+    assert!(written.iter().all(|(path, _)| *path != third));
 }
 
 #[test]
