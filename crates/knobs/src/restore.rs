@@ -87,7 +87,7 @@ pub fn restore(
         .collect();
     let refused = options.refused.of(files);
     let mut put_back: Vec<&Entry> = Vec::new();
-    let mut failures: Vec<(&Entry, String)> = Vec::new();
+    let mut failures: Vec<(&Entry, NotBack)> = Vec::new();
     for _ in 0..MOST_PASSES {
         failures.clear();
         let mut written = false;
@@ -96,7 +96,7 @@ pub fn restore(
                 continue;
             }
             if let Some(refused) = &refused {
-                failures.push((entry, refused.reason.clone()));
+                failures.push((entry, NotBack::of(refused.reason.clone())));
                 continue;
             }
             match put_one_back(files, entry, &mut patience) {
@@ -106,7 +106,7 @@ pub fn restore(
                         put_back.push(entry);
                     }
                 }
-                Err(reason) => failures.push((entry, reason)),
+                Err(not_back) => failures.push((entry, not_back)),
             }
         }
         if !written {
@@ -115,7 +115,15 @@ pub fn restore(
     }
     // A setting that is not there has nothing to be put back to; it comes back, if it does, with
     // the kernel's default.
-    failures.retain(|(entry, _)| {
+    failures.retain(|(entry, not_back)| {
+        if not_back.is_the_kernels {
+            restoration.left_alone.push(format!(
+                "{} was {} and went elsewhere with its CPU: the kernel lets nobody move it back",
+                label(files, &entry.target),
+                old_value(entry)
+            ));
+            return false;
+        }
         let gone = state(files, entry) == State::Gone;
         let was_back = put_back.iter().any(|known| std::ptr::eq(*known, *entry));
         if gone && !was_back {
@@ -130,11 +138,12 @@ pub fn restore(
     restoration.put_back = sentences(files, &put_back);
     restoration.failed = failures
         .into_iter()
-        .map(|(entry, reason)| RestoreFailure {
+        .map(|(entry, not_back)| RestoreFailure {
             reason: format!(
-                "{} could not be put back to {}: {reason}",
+                "{} could not be put back to {}: {}",
                 label(files, &entry.target),
-                old_value(entry)
+                old_value(entry),
+                not_back.reason
             ),
             command: command(files, entry),
         })
@@ -196,17 +205,39 @@ fn is_back(files: &dyn Files, entry: &Entry) -> bool {
     })
 }
 
+/// Why a setting is not back.
+struct NotBack {
+    reason: String,
+    /// Whether it is an interrupt that only the kernel moves, as one of a single CPU's timer.
+    is_the_kernels: bool,
+}
+
+impl NotBack {
+    fn of(reason: String) -> Self {
+        Self {
+            reason,
+            is_the_kernels: false,
+        }
+    }
+}
+
+/// What the kernel answers where it does not let an interrupt be moved (EIO; `write_irq_affinity`
+/// of kernel/irq/proc.c).
+const CANNOT_BE_MOVED: i32 = 5;
+
 fn put_one_back(
     files: &dyn Files,
     entry: &Entry,
     patience: &mut Patience<'_>,
-) -> Result<(), String> {
+) -> Result<(), NotBack> {
     match &entry.target {
         Target::File { path, form } => {
             let write = |bytes: &[u8]| {
-                files
-                    .write(path, bytes)
-                    .map_err(|error| crate::availability::explain(files, &[path], &error).reason)
+                files.write(path, bytes).map_err(|error| NotBack {
+                    reason: crate::availability::explain(files, &[path], &error).reason,
+                    is_the_kernels: path.starts_with("/proc/irq/")
+                        && error.raw_os_error() == Some(CANNOT_BE_MOVED),
+                })
             };
             let bytes = form.bytes_to_write_back(&entry.old);
             write(&bytes)?;
@@ -219,19 +250,19 @@ fn put_one_back(
         Target::Command { restore, .. } => {
             files
                 .run(&with_value(restore, &old_value(entry)))
-                .map_err(|error| format!("its command failed: {error}"))?;
+                .map_err(|error| NotBack::of(format!("its command failed: {error}")))?;
         }
     }
     if is_back(files, entry) {
         return Ok(());
     }
-    Err(match entry.target.read(files) {
+    Err(NotBack::of(match entry.target.read(files) {
         Ok(bytes) => format!(
             "the write succeeded, but it reads {}",
             entry.target.value(&bytes)
         ),
         Err(error) => format!("the write succeeded, but it cannot be read: {error}"),
-    })
+    }))
 }
 
 fn old_value(entry: &Entry) -> String {

@@ -71,3 +71,29 @@ fn what_the_kernel_decides_anew_is_put_back_with_the_cpus() {
         }
     }
 }
+
+#[test]
+fn an_interrupt_that_only_the_kernel_moves_is_named_and_no_failure() {
+    let machine = machine();
+    machine.refuse(OWN, 5);
+    let mut journal = journal();
+    turn(&machine, &mut journal, &[("smt", "off")]).unwrap();
+    let restoration = restore(&machine, &mut journal, Options::default()).unwrap();
+    assert_eq!(restoration.failed, []);
+    let [named] = restoration.left_alone.as_slice() else {
+        panic!("{restoration:?}");
+    };
+    assert!(
+        named.contains(&format!("{OWN} was 2 and went elsewhere")),
+        "{named}"
+    );
+    assert_eq!(machine.journal(), None);
+    // Any other reason is a failure, and the journal stays.
+    let machine = self::machine();
+    machine.refuse(OWN, 16);
+    let mut journal = super::turning::journal();
+    turn(&machine, &mut journal, &[("smt", "off")]).unwrap();
+    let restoration = restore(&machine, &mut journal, Options::default()).unwrap();
+    assert_eq!(restoration.failed.len(), 1);
+    assert!(machine.journal().is_some());
+}
