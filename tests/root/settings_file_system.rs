@@ -4,6 +4,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
+use std::io;
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Duration, Instant, UNIX_EPOCH};
@@ -73,6 +74,15 @@ impl Behaviour {
 impl SettingsFileSystem {
     /// Mounts the files of a laid-out machine with these behaviours, by path without a `/` before.
     pub fn mount(machine: &Machine, behaviours: Vec<(String, Behaviour)>) -> Self {
+        Self::try_mount(machine, behaviours).expect("the file system is mounted")
+    }
+
+    /// Whether one can be mounted here. Root of a container mostly may not.
+    pub fn can_be_mounted() -> bool {
+        Self::try_mount(&Machine::bare(), Vec::new()).is_ok()
+    }
+
+    fn try_mount(machine: &Machine, behaviours: Vec<(String, Behaviour)>) -> io::Result<Self> {
         let mut state = State::default();
         let mut paths = BTreeSet::from([String::new()]);
         for (relative, bytes) in machine.tree() {
@@ -90,13 +100,12 @@ impl SettingsFileSystem {
         let mut config = Config::default();
         config.mount_options = vec![MountOption::FSName("settings".to_owned())];
         config.acl = SessionACL::All;
-        let session = fuser::spawn_mount(Files(Arc::clone(&state)), place.path(), &config)
-            .expect("the file system is mounted");
-        Self {
+        let session = fuser::spawn_mount(Files(Arc::clone(&state)), place.path(), &config)?;
+        Ok(Self {
             state,
             place,
             _session: session,
-        }
+        })
     }
 
     /// Where it is mounted.
