@@ -294,6 +294,28 @@ fn a_disk_that_is_full_ends_the_experiment_and_keeps_what_was_done() {
 }
 
 #[test]
+fn a_working_directory_that_was_removed_is_said() {
+    let (place, machine) = (Place::new(), Machine::desktop());
+    let before = machine.bytes();
+    let gone = place.path().join("gone");
+    std::fs::create_dir(&gone).unwrap();
+    let file = place.file("gone.toml", &experiment("word = [1, 2]", "echo {word}"));
+    let line = format!("cd {0}; rmdir {0}; exec \"$@\"", gone.display());
+    let mut command = place.knobstat_started_by(&["sh", "-c", &line, "sh"]);
+    command
+        .args(["run", "--quiet", "--root"])
+        .arg(machine.path())
+        .arg(file);
+    let said = output(&mut command).must_exit(1).stderr();
+    assert!(
+        said.contains("the directory that it was started in"),
+        "{said}"
+    );
+    assert!(said.contains("a directory that is there"), "{said}");
+    assert_eq!(machine.bytes(), before);
+}
+
+#[test]
 fn a_setting_that_this_user_may_not_write_is_not_to_be_had() {
     let (place, machine) = (Place::new(), Machine::desktop());
     let path = "sys/kernel/mm/transparent_hugepage/enabled";

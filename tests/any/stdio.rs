@@ -9,7 +9,7 @@ use knobstat_data::messages::{
 use knobstat_data::words::Setting;
 
 use crate::support::machine::Machine;
-use crate::support::program::Place;
+use crate::support::program::{Place, output};
 
 /// An agent at the other end of two pipes.
 struct Agent {
@@ -113,6 +113,18 @@ fn the_machine_is_put_back_when_the_stream_ends_and_when_it_is_asked_to_end() {
         }
         assert_eq!(governor(), before);
     }
+}
+
+#[test]
+fn an_agent_that_cannot_begin_says_why() {
+    let place = Place::new();
+    // One descriptor more than the three: what it needs first it has, and what comes then it has not.
+    let by = ["sh", "-c", "ulimit -n 4; exec \"$@\"", "sh"];
+    let mut command = place.knobstat_started_by(&by);
+    let ended = output(command.args(["agent", "--stdio"])).must_exit(1);
+    let said = ended.stderr();
+    assert!(said.contains("the agent cannot begin"), "{said}");
+    assert!(said.contains("ulimit -n"), "{said}");
 }
 
 /// Numbers that look random and are the same every time (xorshift, Marsaglia 2003).

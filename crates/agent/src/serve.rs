@@ -34,7 +34,14 @@ pub fn serve(root: &Root, announce: bool) -> u8 {
     });
     match begun {
         Ok(mut agent) => agent.serve(),
-        Err(_) => NOT_STARTED,
+        Err(error) => {
+            // There is no conversation to say it in.
+            let _ = writeln!(
+                io::stderr(),
+                "knobstat: the agent cannot begin ({error}); see that /dev is there and that files may be opened (ulimit -n)"
+            );
+            NOT_STARTED
+        }
     }
 }
 

@@ -14,7 +14,7 @@ use knobstat_data::words::Setting;
 use knobstat_knobs::boot_entry::{Boots, Ordered, Standing};
 use knobstat_knobs::{Knobs, Options, Refused, StateDirectory, System};
 use knobstat_load::evidence::control_group::Groups;
-use knobstat_load::run::{Executor, SpawnSettings, StepError, hindrances};
+use knobstat_load::run::{Executor, ExecutorError, SpawnSettings, StepError, hindrances};
 use knobstat_sys::clock::Stopwatch;
 use knobstat_sys::root::Root;
 use knobstat_sys::{poll, user};
@@ -136,8 +136,14 @@ impl Session {
     fn begin(&mut self, begin: &Begin, interrupts: &[BorrowedFd<'_>]) -> Result<Reply, Refusal> {
         let stopwatch = self.stopwatch.clone().ok_or_else(not_begun)?;
         let knobs = self.knobs.as_mut().ok_or_else(not_begun)?;
-        let mut executor = Executor::new(&self.root, &begin.experiment, stopwatch)
-            .map_err(|error| refusal(RefusalKind::Step, &error.to_string(), "try again"))?;
+        let mut executor =
+            Executor::new(&self.root, &begin.experiment, stopwatch).map_err(|error| {
+                let remedy = match error {
+                    ExecutorError::Directory(_) => "start it in a directory that is there",
+                    ExecutorError::User(_) | ExecutorError::System(_) => "try again",
+                };
+                refusal(RefusalKind::Step, &error.to_string(), remedy)
+            })?;
         // A group is made in a file system of the kernel: a change of this machine like any other.
         executor.use_groups(match Refused::from_environment() {
             Refused(true) => Groups::none("KNOBSTAT_NO_KNOBS refuses to make a control group"),

@@ -39,9 +39,12 @@ pub enum ExecutorError {
     /// The invoking user cannot be found out.
     #[error("whom the workload should run as cannot be found out: {0}")]
     User(#[from] UserError),
-    /// The harness cannot have orphans given to it, or does not know where it is.
+    /// The harness cannot have orphans given to it.
     #[error("processes cannot be looked after: {0}")]
     System(#[from] io::Error),
+    /// The harness does not know where it is.
+    #[error("the directory that it was started in cannot be found out ({0})")]
+    Directory(io::Error),
 }
 
 /// Why a step once per treatment was not done.
@@ -96,7 +99,7 @@ impl Executor {
                 experiment: experiment.clone(),
                 environment: Environment::inherited(std::env::vars_os()),
                 invoking: user::behind_sudo(|name| std::env::var_os(name))?,
-                directory: std::env::current_dir()?,
+                directory: std::env::current_dir().map_err(ExecutorError::Directory)?,
                 itself: PathBuf::from("/proc/self/exe"),
             },
             stopwatch,
