@@ -2,6 +2,7 @@
 //! started, with personality(2), so that nothing of the machine is changed.
 
 use knobstat_data::Level;
+use knobstat_sys::spawn::may_disable_address_randomization;
 
 use crate::availability::Unavailable;
 use crate::files::Files;
@@ -28,7 +29,13 @@ pub fn read(files: &dyn Files) -> Result<Level, Unavailable> {
 /// When it is none, or the kernel has no random layout to leave on.
 pub fn plan(files: &dyn Files, level: &str) -> Result<Plan, Unavailable> {
     match level {
-        "off" => Ok(Plan::default()),
+        "off" => match may_disable_address_randomization() {
+            Ok(()) => Ok(Plan::default()),
+            Err(error) => Err(Unavailable::new(
+                format!("personality(2) is refused here ({error}), as in most containers"),
+                "run knobstat on the host, or let the container call personality(2)",
+            )),
+        },
         "on" if read(files)? == Level::text("on") => Ok(Plan::default()),
         "on" => Err(Unavailable::new(
             "the kernel lays no address space out at random (kernel.randomize_va_space is 0)",

@@ -13,6 +13,7 @@ mod find;
 mod into_group;
 mod nothing;
 mod prepared;
+mod randomization;
 mod stack;
 mod wait;
 
@@ -23,6 +24,7 @@ pub use prepared::{
     Child, Credentials, EnvironmentError, Limit, Prepared, Program, Scheduling, Settings,
 };
 pub(crate) use prepared::{is_dumpable, set_dumpable};
+pub use randomization::may_disable_address_randomization;
 pub use wait::{Exited, Status, Usage};
 
 #[cfg(test)]

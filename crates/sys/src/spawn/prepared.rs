@@ -371,6 +371,13 @@ mod tests {
             let before = block_all_signals();
             let child = prepared.clone_child_into(None);
             restore_signals(before);
+            if child
+                .as_ref()
+                .is_err_and(|error| error.raw_os_error() == Some(libc::ENOSYS))
+            {
+                println!("skipped: there is no clone3 here, as in some containers");
+                return;
+            }
             assert_eq!(child.unwrap().wait().unwrap().status, Status::Code(5));
         }
     }

@@ -14,6 +14,7 @@ use knobstat_data::{Parameters, Value};
 
 use super::super::Yield;
 use super::super::built_in::ended;
+use super::availability::lacks;
 use super::figures::Figures;
 use super::{decode, work};
 
@@ -34,6 +35,15 @@ fn size(bytes: u64) -> Value {
 
 fn figures<const N: usize>(given: [(&str, Value); N]) -> (Figures, Yield) {
     decoded(work(&parameters(given)).unwrap())
+}
+
+/// Whether these can be had here: a kernel or a container may refuse io_uring.
+fn can_be_had<const N: usize>(given: [(&str, Value); N]) -> bool {
+    let lack = lacks(&parameters(given));
+    if let Some(lack) = &lack {
+        eprintln!("skipped: {lack:?}");
+    }
+    lack.is_none()
 }
 
 fn decoded(result: serde_json::Value) -> (Figures, Yield) {
