@@ -9,10 +9,10 @@ settings() {
 }
 settings >before
 
-# What is not what it was before.
+# What is not what it was before; a line that begins as a section does would hide it.
 compare() {
   section "$1.put_back"
-  settings | diff before -
+  settings | diff before - | sed 's/^@@/ @@/'
 }
 
 experiment unknown 1 '"true"' '
