@@ -94,21 +94,28 @@ impl Design {
         fit(&self.columns, values).map_err(|dependent| self.not_estimable(dependent))
     }
 
-    /// The residual sum of squares with only those terms that `keep` wants.
-    pub(super) fn residual_sum_with(
+    /// By how much the residual sum of squares of the whole fit grows with only those terms that
+    /// `keep` wants.
+    pub(super) fn growth_with(
         &self,
-        values: &[f64],
+        whole: &Fit,
         keep: impl Fn(Term) -> bool,
     ) -> Result<f64, AnovaError> {
-        let mut columns = self.columns[..self.leading].to_vec();
-        for (term, first, width) in &self.terms {
-            if keep(*term) {
-                columns.extend_from_slice(&self.columns[*first..first + width]);
-            }
-        }
+        let kept = |column: usize| {
+            let mut terms = self.terms.iter();
+            let term = terms.find(|(_, first, width)| (*first..first + width).contains(&column));
+            term.is_none_or(|(term, _, _)| keep(*term))
+        };
         // A selection of independent columns is independent.
-        fit(&columns, values)
-            .map(|fit| fit.residual_sum)
+        whole
+            .growth_with(kept)
+            .map_err(|dependent| self.not_estimable(dependent))
+    }
+
+    /// By how much the residual sum of squares of the whole fit grows without the blocks.
+    pub(super) fn growth_without_blocks(&self, whole: &Fit) -> Result<f64, AnovaError> {
+        whole
+            .growth_with(|column| column == 0 || column >= self.leading)
             .map_err(|dependent| self.not_estimable(dependent))
     }
 

@@ -123,21 +123,18 @@ pub fn anova(
     let mut terms = Vec::with_capacity(design.terms.len());
     for (term, _, width) in &design.terms {
         let explained = match sums {
-            SumsOfSquares::Three => {
-                design.residual_sum_with(values, |other| other != *term)? - fit.residual_sum
-            }
+            SumsOfSquares::Three => design.growth_with(&fit, |other| other != *term)?,
             SumsOfSquares::Two => {
                 let without = |other: Term| !other.contains(*term);
-                design.residual_sum_with(values, without)?
-                    - design.residual_sum_with(values, |other| without(other) || other == *term)?
+                design.growth_with(&fit, without)?
+                    - design.growth_with(&fit, |other| without(other) || other == *term)?
             }
         };
         terms.push(residual.test(*term, explained.max(0.0), *width as f64)?);
     }
     let block_test = match blocks {
         Some((_, count)) => {
-            let without = Design::new(observations, model, None)?.fit(values)?;
-            let explained = (without.residual_sum - fit.residual_sum).max(0.0);
+            let explained = design.growth_without_blocks(&fit)?;
             Some(residual.test(Term::of(&[]), explained, (count - 1) as f64)?)
         }
         None => None,

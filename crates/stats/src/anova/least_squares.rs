@@ -5,6 +5,8 @@
 pub(super) struct Fit {
     /// The upper triangle R, by columns.
     triangle: Vec<Vec<f64>>,
+    /// The values as far as the columns reach them, in the directions that R is written in.
+    rotated: Vec<f64>,
     /// The coefficients.
     pub(super) coefficients: Vec<f64>,
     /// The sum of squares of the residuals.
@@ -64,10 +66,32 @@ pub(super) fn fit(columns: &[Vec<f64>], values: &[f64]) -> Result<Fit, Dependent
         coefficients,
         residual_sum: rotated[p..].iter().map(|x| x * x).sum(),
         residual_df: n - p,
+        rotated: {
+            rotated.truncate(p);
+            rotated
+        },
     })
 }
 
 impl Fit {
+    /// By how much the sum of squares of the residuals grows where only those columns are kept
+    /// that `keep` wants. It takes R in place of the columns, which is as many values shorter as
+    /// there are degrees of freedom left.
+    pub(super) fn growth_with(&self, keep: impl Fn(usize) -> bool) -> Result<f64, Dependent> {
+        let kept: Vec<Vec<f64>> = self
+            .triangle
+            .iter()
+            .enumerate()
+            .filter(|(place, _)| keep(*place))
+            .map(|(_, column)| {
+                let mut column = column.clone();
+                column.resize(self.rotated.len(), 0.0);
+                column
+            })
+            .collect();
+        fit(&kept, &self.rotated).map(|fit| fit.residual_sum)
+    }
+
     /// The value of a linear combination of the coefficients.
     pub(super) fn combination(&self, weights: &[f64]) -> f64 {
         self.coefficients
@@ -102,11 +126,28 @@ fn norm(values: &[f64]) -> f64 {
 }
 
 fn reflect(reflector: &[f64], square: f64, column: &mut [f64]) {
-    let product: f64 = reflector.iter().zip(&*column).map(|(r, x)| r * x).sum();
+    let product = product(reflector, column);
     let factor = 2.0 * product / square;
     for (x, r) in column.iter_mut().zip(reflector) {
         *x -= factor * r;
     }
+}
+
+/// The sum of the products, in several sums side by side: processors add them at once.
+fn product(one: &[f64], other: &[f64]) -> f64 {
+    const SIDE_BY_SIDE: usize = 8;
+    let (mut chunks, mut others) = (
+        one.chunks_exact(SIDE_BY_SIDE),
+        other.chunks_exact(SIDE_BY_SIDE),
+    );
+    let mut sums = [0.0; SIDE_BY_SIDE];
+    for (a, b) in chunks.by_ref().zip(others.by_ref()) {
+        for ((sum, a), b) in sums.iter_mut().zip(a).zip(b) {
+            *sum += a * b;
+        }
+    }
+    let rest = chunks.remainder().iter().zip(others.remainder());
+    sums.iter().sum::<f64>() + rest.map(|(a, b)| a * b).sum::<f64>()
 }
 
 #[cfg(test)]
@@ -125,6 +166,30 @@ mod tests {
         assert!((found.combination_variance(&[1.0, 0.0]) - 5.0 / 6.0).abs() < 1e-14);
         assert!((found.combination_variance(&[1.0, 1.0]) - 1.0 / 3.0).abs() < 1e-14);
         assert!((found.log_determinant() - 6.0_f64.ln()).abs() < 1e-14);
+    }
+
+    #[test]
+    fn what_a_column_explains_is_what_a_fit_without_it_leaves() {
+        let n = 40;
+        let column = |f: fn(f64) -> f64| (0..n).map(|x| f(f64::from(x))).collect::<Vec<f64>>();
+        let columns = [
+            column(|_| 1.0),
+            column(|x| x),
+            column(|x| (x - 7.0) * x),
+            column(libm::sin),
+        ];
+        let values = column(|x| 3.0 + 0.5 * x + libm::cos(x * x));
+        let whole = fit(&columns, &values).unwrap();
+        for dropped in 0..columns.len() {
+            let mut rest = columns.to_vec();
+            rest.remove(dropped);
+            let grown = fit(&rest, &values).unwrap().residual_sum - whole.residual_sum;
+            let growth = whole.growth_with(|place| place != dropped).unwrap();
+            // The difference of two sums has the rounding of both.
+            let rounding = 1e-12 * (whole.residual_sum + grown);
+            assert!((growth - grown).abs() < rounding, "{growth} {grown}");
+        }
+        assert!(whole.growth_with(|_| true).unwrap() < 1e-20);
     }
 
     #[test]
