@@ -107,10 +107,27 @@ pub fn count(number: impl Into<u64>, noun: &str) -> String {
     }
 }
 
-/// Levels that hold together: "cstate=C2 with idletick=0".
+/// Levels that hold together: "cstate=C2 with idletick=0". From three on they stand side by side,
+/// as a treatment does: so many "with" read badly.
 pub fn levels(levels: &Treatment) -> String {
-    let settings: Vec<String> = levels.settings.iter().map(ToString::to_string).collect();
-    settings.join(" with ")
+    match levels.settings.as_slice() {
+        [one, other] => format!("{one} with {other}"),
+        _ => levels.to_string(),
+    }
+}
+
+/// No sentence lists more than this.
+pub(crate) const MOST_IN_A_SENTENCE: usize = 12;
+
+/// "a, b and c", or where there are too many for a sentence, the first of them and how many others.
+pub fn list_of_some<T: ToString>(items: &[T], conjunction: &str) -> String {
+    if items.len() <= MOST_IN_A_SENTENCE {
+        return list(items, conjunction);
+    }
+    let (named, others) = items.split_at(MOST_IN_A_SENTENCE / 2);
+    let mut texts: Vec<String> = named.iter().map(T::to_string).collect();
+    texts.push(format!("{} others", others.len()));
+    list(&texts, conjunction)
 }
 
 /// A stretch of nanoseconds in the unit that reads best: "4 ms".
@@ -153,6 +170,8 @@ pub fn capitalised(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use knobstat_data::words::Setting;
+
     use super::*;
 
     #[test]
@@ -184,5 +203,27 @@ mod tests {
         assert_eq!(resolved(1e-9, 3e-13), "1.00000e-9");
         assert_eq!(probability(0.0), "less than 1e-300");
         assert_eq!(list(&["a", "b", "c"], "and"), "a, b and c");
+    }
+
+    #[test]
+    fn a_sentence_names_no_more_than_can_be_read() {
+        let twelve: Vec<usize> = (1..=12).collect();
+        assert_eq!(list_of_some(&twelve, "and"), list(&twelve, "and"));
+        let hundred: Vec<usize> = (1..=100).collect();
+        assert_eq!(
+            list_of_some(&hundred, "and"),
+            "1, 2, 3, 4, 5, 6 and 94 others"
+        );
+    }
+
+    #[test]
+    fn levels_of_three_factors_stand_side_by_side() {
+        let of = |factors: &[&str]| {
+            let settings = factors.iter().map(|factor| Setting::new(*factor, 1));
+            levels(&Treatment::new(settings))
+        };
+        assert_eq!(of(&["a"]), "a=1");
+        assert_eq!(of(&["a", "b"]), "a=1 with b=1");
+        assert_eq!(of(&["a", "b", "c"]), "a=1 b=1 c=1");
     }
 }

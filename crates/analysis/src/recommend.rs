@@ -236,17 +236,26 @@ impl Selection<'_> {
         p.is_some_and(|p| p <= alpha)
     }
 
+    /// All candidates, or where there are too many for a sentence, how many and the best of them.
+    fn named(&self, contest: &Contest) -> String {
+        let name = |index: usize| phrase::levels(&self.levels(index));
+        if contest.candidates.len() > phrase::MOST_IN_A_SENTENCE {
+            return format!(
+                "{} choices, of which {} has the best mean",
+                contest.candidates.len(),
+                name(contest.leader)
+            );
+        }
+        let names: Vec<String> = contest.candidates.iter().map(|one| name(*one)).collect();
+        phrase::list(&names, "and")
+    }
+
     fn undecided(&self, prefix: &str, contest: &Contest) -> String {
-        let names: Vec<String> = contest
-            .candidates
-            .iter()
-            .map(|index| phrase::levels(&self.levels(*index)))
-            .collect();
+        let names = self.named(contest);
         if let Some(margin) = margin(&self.record.experiment).filter(|_| contest.within) {
             return format!(
-                "{prefix}any of {} will do: none differs from the best of them by as much as {} \
-                 %.",
-                phrase::list(&names, "and"),
+                "{prefix}any of {names} will do: none differs from the best of them by as much as \
+                 {} %.",
                 phrase::significant(margin * 100.0, 3)
             );
         }
@@ -268,10 +277,7 @@ impl Selection<'_> {
             ),
             _ => "more blocks, or a longer workload, would be needed to decide".to_owned(),
         };
-        format!(
-            "{prefix}undecided between {}; {remedy}.",
-            phrase::list(&names, "and")
-        )
+        format!("{prefix}undecided between {names}; {remedy}.")
     }
 }
 

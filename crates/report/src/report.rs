@@ -431,6 +431,34 @@ pub struct AttemptRow {
 }
 
 impl Report {
+    /// What of the machine a reader must know, in words.
+    pub(crate) fn machine_in_words(&self) -> String {
+        let machine = &self.machine;
+        let parts = [
+            machine.host.clone(),
+            machine.cpu.clone(),
+            machine
+                .kernel
+                .as_ref()
+                .map(|kernel| format!("kernel {kernel}")),
+            machine.hz.map(|hz| format!("HZ={hz}")),
+            machine
+                .stopwatch
+                .as_ref()
+                .map(|stopwatch| format!("timed by {stopwatch}")),
+        ];
+        let parts: Vec<String> = parts.into_iter().flatten().collect();
+        parts.join(", ")
+    }
+
+    /// Over how many comparisons together the confidence holds, in words.
+    pub(crate) fn family_in_words(&self) -> String {
+        match self.comparisons.len() {
+            1 => "one comparison".to_owned(),
+            count => format!("all {count} comparisons together"),
+        }
+    }
+
     /// Whether treatments are compared pair by pair and not with a baseline.
     pub fn compares_all_pairs(&self) -> bool {
         self.experiment.correction == "tukey"

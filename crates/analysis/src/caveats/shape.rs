@@ -1,8 +1,9 @@
 //! Treatments whose values fall into two clusters, lie far from the rest, or spread unlike those
 //! of the others.
 
+use knobstat_data::Treatment;
 use knobstat_stats::anova::one_way;
-use knobstat_stats::health::{bimodality, outliers};
+use knobstat_stats::health::{TwoModes, bimodality, outliers};
 use knobstat_stats::summary::median;
 
 use super::{Context, SURPRISING};
@@ -12,23 +13,16 @@ use crate::phrase;
 
 pub(super) fn check(context: &Context) -> Vec<Caveat> {
     let name = |index: usize| &context.record.plan.treatments[index].treatment;
-    let mut caveats = Vec::new();
+    let mut clustered: Vec<(&Treatment, Clusters)> = Vec::new();
     let mut far: Vec<String> = Vec::new();
     for (index, cell) in context.values.iter().enumerate() {
         let values = plain(cell);
         if let Ok(Some(modes)) = bimodality(&values) {
-            caveats.push(Caveat {
-                kind: "two-clusters",
-                sentence: format!(
-                    "The values of {} fall into two clusters, {} about {} and {} about {}: \
-                     something has two states there, and the mean describes neither.",
-                    name(index),
-                    modes.lower_count,
-                    phrase::significant(modes.lower, 4),
-                    values.len() - modes.lower_count,
-                    phrase::significant(modes.upper, 4),
-                ),
-            });
+            let clusters = Clusters {
+                modes,
+                values: values.len(),
+            };
+            clustered.push((name(index), clusters));
         } else if let Ok(places) = outliers(&values) {
             far.extend(places.into_iter().filter_map(|place| {
                 let observed = cell.get(place)?;
@@ -41,19 +35,60 @@ pub(super) fn check(context: &Context) -> Vec<Caveat> {
             }));
         }
     }
+    let mut caveats = two_clusters(&clustered);
     if !far.is_empty() {
         caveats.push(Caveat {
             kind: "outliers",
             sentence: format!(
                 "Far from the rest {} {}; {} kept and counted.",
                 if far.len() == 1 { "lies" } else { "lie" },
-                phrase::list(&far, "and"),
+                phrase::list_of_some(&far, "and"),
                 if far.len() == 1 { "it is" } else { "they are" },
             ),
         });
     }
     caveats.extend(unequal_spread(context));
     caveats
+}
+
+/// The two clusters of a treatment's values.
+struct Clusters {
+    modes: TwoModes,
+    /// How many values there are.
+    values: usize,
+}
+
+/// Of more treatments than this it is said once that their values fall into two clusters.
+const MOST_BY_THEMSELVES: usize = 4;
+
+fn two_clusters(clustered: &[(&Treatment, Clusters)]) -> Vec<Caveat> {
+    let about = |Clusters { modes, values }: &Clusters| {
+        format!(
+            "{} about {} and {} about {}",
+            modes.lower_count,
+            phrase::significant(modes.lower, 4),
+            values - modes.lower_count,
+            phrase::significant(modes.upper, 4),
+        )
+    };
+    let caveat = |whose: &str, how: &str| Caveat {
+        kind: "two-clusters",
+        sentence: format!(
+            "The values of {whose} fall into two clusters{how}: something has two states there, \
+             and the mean describes neither."
+        ),
+    };
+    match clustered {
+        [(first, clusters), ..] if clustered.len() > MOST_BY_THEMSELVES => {
+            let names: Vec<&Treatment> = clustered.iter().map(|(name, _)| *name).collect();
+            let how = format!(" each, as those of {first} do, {}", about(clusters));
+            vec![caveat(&phrase::list_of_some(&names, "and"), &how)]
+        }
+        few => few
+            .iter()
+            .map(|(name, clusters)| caveat(&name.to_string(), &format!(", {}", about(clusters))))
+            .collect(),
+    }
 }
 
 fn plain(cell: &[Observed]) -> Vec<f64> {

@@ -9,7 +9,7 @@ use knobstat_data::observation::{BOOT_NOTE, Failure, Outcome};
 use knobstat_data::{Evidence, Priority, Record, Unit, Value};
 use knobstat_stats::random::Generator;
 
-use crate::support::{Bench, KNOB, texts, wall, yielded};
+use crate::support::{Bench, KNOB, numbers, texts, wall, yielded};
 
 fn bench(factor: &str) -> Bench {
     Bench::new(
@@ -181,6 +181,28 @@ fn two_states_are_seen() {
         }
     };
     assert!(kinds(&record(bench("turbo"), two)).contains(&"two-clusters"));
+}
+
+#[test]
+fn two_states_of_many_treatments_are_said_once() {
+    let sentences = |treatments: i64| -> Vec<String> {
+        let levels = numbers(&(1..=treatments).collect::<Vec<i64>>());
+        let bench = Bench::new("states", &[("turbo", KNOB, &levels)], wall()).blocks(12);
+        let record = bench.record(|_, block| {
+            let state = if block % 2 == 0 { 10.0 } else { 20.0 };
+            Some(yielded(&wall(), state + block as f64 / 64.0))
+        });
+        let caveats = analyse(&record).caveats.into_iter();
+        caveats
+            .filter(|caveat| caveat.kind == "two-clusters")
+            .map(|caveat| caveat.sentence)
+            .collect()
+    };
+    assert_eq!(sentences(4).len(), 4);
+    let of_many = sentences(20);
+    assert_eq!(of_many.len(), 1, "{of_many:?}");
+    assert!(of_many[0].contains("turbo=1, turbo=2"), "{of_many:?}");
+    assert!(of_many[0].contains("and 14 others fall into two clusters each"));
 }
 
 #[test]

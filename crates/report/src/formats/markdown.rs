@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use knobstat_analysis::phrase::{probability, signed_percent, significant};
+use knobstat_analysis::phrase::{fixed, probability, signed_percent, significant};
 
 use super::{Format, Style};
 use crate::Report;
@@ -23,13 +23,14 @@ fn render(report: &Report, _: Style) -> String {
     }
     let _ = writeln!(
         text,
-        "{} in {}, {} is better; {} of {}{} blocks, seed {}, started {}{}.\n",
+        "{} in {}, {} is better; {} of {}{} blocks, {} treatments, seed {}, started {}{}.\n",
         plain(&experiment.metric),
         plain(&experiment.unit),
         experiment.better,
         experiment.blocks,
         experiment.at_most(),
         experiment.planned_blocks,
+        report.treatments.len(),
         experiment.seed,
         experiment.started,
         if experiment.finished.is_some() {
@@ -44,6 +45,10 @@ fn render(report: &Report, _: Style) -> String {
         .and_then(|stop| stop.sentence.as_ref())
     {
         let _ = writeln!(text, "{}\n", plain(sentence));
+    }
+    let machine = report.machine_in_words();
+    if !machine.is_empty() {
+        let _ = writeln!(text, "{}.\n", plain(&machine));
     }
     treatments(&mut text, report);
     comparisons(&mut text, report);
@@ -155,11 +160,16 @@ fn comparisons(text: &mut String, report: &Report) {
         return;
     }
     let all_pairs = report.compares_all_pairs();
-    let title = if all_pairs {
-        "Verdicts of all pairs".to_owned()
+    let against = if all_pairs {
+        "of all pairs".to_owned()
     } else {
-        format!("Verdicts against {}", report.experiment.baseline.0)
+        format!("against {}", report.experiment.baseline.0)
     };
+    let title = format!(
+        "Verdicts {against}, {} % confidence over {}",
+        fixed(report.experiment.confidence, 0),
+        report.family_in_words()
+    );
     section(text, &title);
     let with_against = |cells: [String; 5], against: String| {
         let mut cells = cells.to_vec();

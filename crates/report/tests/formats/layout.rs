@@ -80,6 +80,35 @@ fn one_factor_is_a_plot() {
 }
 
 #[test]
+fn a_report_of_hundreds_of_treatments_names_what_can_be_read() {
+    let levels = numbers(&(1..=16).collect::<Vec<i64>>());
+    let factors = ["a", "b"].map(|name| (name, FactorKind::Placeholder, levels.as_slice()));
+    let mut state = 1_u32;
+    let record = Bench::new("many", &factors, wall()).record(|treatment, _| {
+        state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        let noise = f64::from(state >> 16) / 65536.0;
+        let worse = if treatment.to_string() == "a=16 b=16" {
+            1e4
+        } else {
+            10.0
+        };
+        Some(yielded(&wall(), worse + noise))
+    });
+    let text = rendered(&record, "text", 120);
+    for sentence in [
+        "a=16 with b=16 is worse than a=1 with b=1",
+        "254 comparisons are undecided; `--format markdown` has a sentence for each of them.",
+        "choices, of which a=",
+    ] {
+        assert!(text.contains(sentence), "{sentence} is not in\n{text}");
+    }
+    assert!(!text.contains("cannot be told apart"), "{text}");
+    let markdown = rendered(&record, "markdown", 120);
+    assert_eq!(markdown.matches(" cannot be told apart").count(), 254);
+    assert!(markdown.contains("choices, of which a="), "{markdown}");
+}
+
+#[test]
 fn lines_keep_to_the_width() {
     // Names that are longer than a line have no blank to break at and are left out here.
     for record in [clock_sources(&HZ_250), turbo_boost(), three_factors()] {

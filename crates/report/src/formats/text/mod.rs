@@ -106,26 +106,9 @@ fn head(report: &Report, page: Page) -> String {
     {
         text.push_str(&wrapped(sentence, page.width, "", "  "));
     }
-    let machine = &report.machine;
-    let parts: Vec<String> = [
-        machine.host.clone(),
-        machine.cpu.clone(),
-        machine
-            .kernel
-            .as_ref()
-            .map(|kernel| format!("kernel {kernel}")),
-        machine.hz.map(|hz| format!("HZ={hz}")),
-        machine
-            .stopwatch
-            .as_ref()
-            .map(|stopwatch| format!("timed by {stopwatch}")),
-    ]
-    .into_iter()
-    .flatten()
-    .map(|part| printable(&part))
-    .collect();
-    if !parts.is_empty() {
-        text.push_str(&wrapped(&parts.join(", "), page.width, "", "  "));
+    let machine = report.machine_in_words();
+    if !machine.is_empty() {
+        text.push_str(&wrapped(&printable(&machine), page.width, "", "  "));
     }
     text
 }

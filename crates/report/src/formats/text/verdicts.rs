@@ -1,5 +1,6 @@
 //! The verdicts: a line each over a common axis, then each in a sentence with its cause.
 
+use knobstat_analysis::Verdict;
 use knobstat_analysis::phrase::{probability, signed_percent};
 
 use super::Page;
@@ -7,6 +8,9 @@ use super::names::Names;
 use crate::plots::interval::Axis;
 use crate::report::{ComparisonPart, Report};
 use crate::text_width::{left, right, width};
+
+/// With more comparisons than this, only those that decide something have a sentence each.
+const MOST_SENTENCES: usize = 12;
 
 /// The axis of the intervals is no wider than this.
 const WIDEST_AXIS: usize = 31;
@@ -27,10 +31,7 @@ pub(super) fn verdicts(report: &Report, page: Page, names: &mut Names) -> String
     let title = format!(
         "Verdicts {against}, {} % confidence over {}",
         knobstat_analysis::phrase::fixed(report.experiment.confidence, 0),
-        match report.comparisons.len() {
-            1 => "one comparison".to_owned(),
-            count => format!("all {count} comparisons together"),
-        }
+        report.family_in_words()
     );
     let mut text = page.title(&title);
     text.push_str(&overview(report, page, names));
@@ -38,7 +39,13 @@ pub(super) fn verdicts(report: &Report, page: Page, names: &mut Names) -> String
         text.push('\n');
         text.push_str(&page.item(error));
     }
+    let all = report.comparisons.len() <= MOST_SENTENCES;
+    let mut left_out = 0;
     for comparison in &report.comparisons {
+        if !all && comparison.verdict == Verdict::Undecided.word() {
+            left_out += 1;
+            continue;
+        }
         text.push('\n');
         text.push_str(&page.item(&comparison.sentence));
         if let Some(cause) = &comparison.cause {
@@ -52,6 +59,13 @@ pub(super) fn verdicts(report: &Report, page: Page, names: &mut Names) -> String
                 .collect();
             text.push_str(&page.item(&format!("What else differed: {}.", parts.join("; "))));
         }
+    }
+    if left_out > 0 {
+        text.push('\n');
+        text.push_str(&page.item(&format!(
+            "{left_out} comparisons are undecided; `--format markdown` has a sentence for each of \
+             them."
+        )));
     }
     text
 }
