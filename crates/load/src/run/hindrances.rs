@@ -12,7 +12,7 @@ use knobstat_data::CpuList;
 use knobstat_data::messages::{PlannedStart, Refusal, RefusalKind};
 use knobstat_sys::root::Root;
 use knobstat_sys::spawn::{Lookup, find_program};
-use knobstat_sys::topology;
+use knobstat_sys::{topology, user};
 
 use super::identity;
 use crate::launch::Identity;
@@ -61,15 +61,19 @@ impl Here {
 
     fn no_directory(&self, start: &PlannedStart, directory: &Path) -> Option<Refusal> {
         let named = start.working_directory.as_ref()?;
-        let what = match look(directory) {
+        let correct = "correct `working_directory`";
+        let (what, remedy) = match look(directory) {
             Seen::Directory => return None,
-            Seen::Other => "is no directory".to_owned(),
-            Seen::Nothing => NOT_THERE.to_owned(),
-            Seen::Hidden(why) => why,
+            Seen::Other => ("is no directory".to_owned(), correct),
+            Seen::Nothing => (
+                NOT_THERE.to_owned(),
+                "make it, or correct `working_directory`",
+            ),
+            Seen::Hidden(why) => (why, correct),
         };
         Some(wrong(
             format!("the working directory \"{}\" {what}", named.escape_debug()),
-            "make it, or correct `working_directory`",
+            remedy,
         ))
     }
 
@@ -123,37 +127,46 @@ impl Here {
 fn no_user(start: &PlannedStart) -> Option<Refusal> {
     let named = Identity::Named(start.user.clone()?);
     let why = identity::resolve(&named, None).err()?;
-    Some(wrong(why, "correct `user`, or run knobstat as root"))
+    let remedy = if user::is_root() {
+        "correct `user`"
+    } else {
+        "correct `user`, or run knobstat as root"
+    };
+    Some(wrong(why, remedy))
 }
 
 fn no_input(start: &PlannedStart, directory: &Path) -> Option<Refusal> {
     let named = start.input.as_ref()?;
-    let what = match look(&directory.join(named)) {
-        Seen::Directory => "is a directory".to_owned(),
-        Seen::Nothing if !start.follows_steps => NOT_THERE.to_owned(),
-        Seen::Hidden(why) => why,
+    let (what, remedy) = match look(&directory.join(named)) {
+        Seen::Directory => ("is a directory".to_owned(), "name a file in it"),
+        Seen::Nothing if !start.follows_steps => (
+            NOT_THERE.to_owned(),
+            "correct `input`, or make the file in `prepare`",
+        ),
+        Seen::Hidden(why) => (why, "correct `input`"),
         Seen::Nothing | Seen::Other => return None,
     };
     Some(wrong(
         format!("the input \"{}\" {what}", named.escape_debug()),
-        "correct `input`, or make the file in `prepare`",
+        remedy,
     ))
 }
 
 fn no_output(start: &PlannedStart, directory: &Path) -> Option<Refusal> {
     let named = start.output.as_ref()?;
     let path = directory.join(named);
-    let what = match (look(&path), path.parent().map(look)) {
-        (Seen::Directory, _) => "is a directory".to_owned(),
-        (Seen::Hidden(why), _) => why,
-        (Seen::Nothing, Some(Seen::Nothing)) if !start.follows_steps => {
-            "would be in a directory that is not there".to_owned()
-        }
+    let (what, remedy) = match (look(&path), path.parent().map(look)) {
+        (Seen::Directory, _) => ("is a directory".to_owned(), "name a file in it"),
+        (Seen::Hidden(why), _) => (why, "correct `output`"),
+        (Seen::Nothing, Some(Seen::Nothing)) if !start.follows_steps => (
+            "would be in a directory that is not there".to_owned(),
+            "correct `output`, or make its directory in `prepare`",
+        ),
         (Seen::Nothing | Seen::Other, _) => return None,
     };
     Some(wrong(
         format!("the output \"{}\" {what}", named.escape_debug()),
-        "correct `output`, or make its directory in `prepare`",
+        remedy,
     ))
 }
 
@@ -312,6 +325,29 @@ mod tests {
             assert_eq!(hindrance.kind, kind, "{start:?}");
             assert!(hindrance.cause.contains(cause), "{}", hindrance.cause);
         }
+    }
+
+    #[test]
+    fn the_remedy_is_one_for_what_is_wrong() {
+        let place = tempfile::tempdir().unwrap();
+        fs::write(place.path().join("file"), "").unwrap();
+        let remedy = |start: PlannedStart| here(place.path()).hindrance(&start).unwrap().remedy;
+        let some = |text: &str| Some(text.to_owned());
+        let is_a_directory = PlannedStart {
+            output: some("."),
+            ..start("true")
+        };
+        assert_eq!(remedy(is_a_directory), "name a file in it");
+        let is_no_directory = PlannedStart {
+            working_directory: some("file"),
+            ..start("true")
+        };
+        assert_eq!(remedy(is_no_directory), "correct `working_directory`");
+        let nobody = PlannedStart {
+            user: some("no-such-user-here"),
+            ..start("true")
+        };
+        assert_eq!(remedy(nobody).contains("as root"), !user::is_root());
     }
 
     #[test]
