@@ -25,7 +25,8 @@ mod watch;
 use std::path::Path;
 use std::process::ExitCode;
 
-use clap::Parser;
+use clap::error::ErrorKind;
+use clap::{CommandFactory, Parser};
 use knobstat_sys::signals;
 
 use arguments::{Arguments, Command, Vm};
@@ -46,6 +47,11 @@ fn main() -> ExitCode {
     }
     let arguments = match Arguments::try_parse() {
         Ok(arguments) => arguments,
+        // Clap would list the processes behind the program among its commands.
+        Err(error) if error.kind() == ErrorKind::MissingSubcommand && words.len() == 0 => {
+            output::message(&Arguments::command().render_help().to_string());
+            return ExitCode::from(2);
+        }
         Err(error) => {
             // Help goes to standard output and is no error; what is wrong ends with 2.
             let _ = error.print();

@@ -3,7 +3,7 @@
 
 use std::fmt::Write;
 
-use knobstat_analysis::family;
+use knobstat_analysis::{family, phrase};
 use knobstat_data::experiment::Stop;
 use knobstat_data::plan::Plan;
 use knobstat_data::record::Omission;
@@ -29,13 +29,13 @@ pub fn render(record: &Record, duration: &str, unknown: &[String]) -> String {
     let at_most = if stop.is_some() { "at most " } else { "" };
     let _ = writeln!(
         text,
-        "{} treatments in {at_most}{} blocks: {at_most}{runs} runs{}, seed {}, {duration}",
+        "{} treatments in {at_most}{}: {at_most}{runs} runs{}, seed {}, {duration}",
         if taking_part == plan.treatments.len() {
             taking_part.to_string()
         } else {
             format!("{taking_part} of {}", plan.treatments.len())
         },
-        plan.replicates,
+        phrase::count(plan.replicates, "block"),
         if plan.warmup_runs > 0 {
             " with warm-ups"
         } else {

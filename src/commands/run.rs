@@ -5,13 +5,14 @@ use std::io::{self, ErrorKind, Read as _};
 use std::path::Path;
 
 use knobstat_analysis::{phrase, stop};
-use knobstat_data::Experiment;
 use knobstat_data::experiment::{GuestTime, TargetChoice};
 use knobstat_data::plan::full_factorial;
+use knobstat_data::{Experiment, ExperimentId, Record};
 use knobstat_lab::engine::{
     Assignment, Ended, EngineError, Estimate, Finish, Means, Prepared, Progress, RealWorld, Silent,
     prepare,
 };
+use knobstat_lab::store::Store;
 use knobstat_lab::target::{Interrupt, TargetError};
 use knobstat_report::{Report, Style, formats};
 
@@ -213,6 +214,14 @@ pub fn carry_out(
             "experiment {} goes on after {attempts} attempts (--new starts anew)",
             prepared.record().id
         ));
+    } else if !how.new
+        && simulator.is_none()
+        && let Some(other) = same_name(&store, prepared.record())?
+    {
+        progress.warning(&format!(
+            "experiment {other} of this name is unfinished and asked for something else; this one \
+             begins from its start"
+        ));
     }
     let boots = prepared.boots();
     if is_rebooted && boots > 0 && how.resume.is_none() {
@@ -233,6 +242,14 @@ pub fn carry_out(
         reboots::say_how_it_goes_on(&ended, &front::root(global)?);
     }
     Ok(code)
+}
+
+/// An unfinished experiment that goes by the name of this new one, which is not its continuation.
+fn same_name(store: &Store, new: &Record) -> Result<Option<ExperimentId>, Trouble> {
+    let name = new.experiment.name.as_str();
+    store
+        .find_unfinished_named(name, &new.machine.id)
+        .map_err(front::store_trouble)
 }
 
 /// The exit code of a program that a signal ended.

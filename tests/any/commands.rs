@@ -1,5 +1,7 @@
 //! The commands that look and do not touch, and those that only print.
 
+use std::process::{Command, Stdio};
+
 use crate::support::machine::Machine;
 use crate::support::program::{Place, output};
 
@@ -272,4 +274,51 @@ fn an_empty_variable_for_the_store_is_as_good_as_none() {
             .args(["list", "--json"]),
     );
     assert_eq!(ended.must_exit(0).json(), serde_json::json!([]));
+}
+
+#[test]
+fn without_a_command_there_is_the_help_and_nothing_that_is_hidden() {
+    let ended = output(&mut Place::new().knobstat()).must_exit(2);
+    let said = ended.stderr();
+    assert!(said.contains("Usage: knobstat"), "{said}");
+    for hidden in ["agent", "guardian", "workload"] {
+        let listed = said
+            .lines()
+            .any(|line| line.split_whitespace().next() == Some(hidden));
+        assert!(!listed, "{hidden} is listed in\n{said}");
+    }
+    assert!(!said.contains("subcommands:"), "{said}");
+}
+
+#[test]
+fn colour_is_for_a_terminal_that_wants_it() {
+    let place = Place::new();
+    let file = place.file("wrong.toml", "name = 1\n");
+    let program = place.knobstat();
+    let coloured = |command: &mut Command| {
+        let ended = output(command);
+        let said = format!("{}{}", ended.stdout(), ended.stderr());
+        assert!(said.contains("name"), "{said}");
+        said.contains('\u{1b}')
+    };
+    for (variables, wanted) in [
+        ("TERM=xterm", true),
+        ("TERM=dumb", false),
+        ("TERM=xterm NO_COLOR=1", false),
+    ] {
+        let mut terminal = Command::new("script");
+        terminal.arg("-qec").arg(format!(
+            "env -u NO_COLOR {variables} {} run {}",
+            program.get_program().display(),
+            file.display()
+        ));
+        assert_eq!(
+            coloured(terminal.arg("/dev/null").stdin(Stdio::null())),
+            wanted,
+            "{variables}"
+        );
+    }
+    let mut pipe = place.knobstat();
+    pipe.env_remove("NO_COLOR").args(["run"]).arg(&file);
+    assert!(!coloured(&mut pipe), "a pipe");
 }

@@ -91,6 +91,19 @@ fn an_interruption_keeps_every_run_that_was_done() {
         .must_exit(0)
         .stdout();
     assert!(shown.contains("1 of 2 planned runs"), "{shown}");
+
+    // What was edited meanwhile is another experiment, and that is said.
+    let edited = place.file("ends.toml", &experiment("\"true\"", "", ""));
+    let says = "of this name is unfinished and asked for something else";
+    let command = || {
+        let mut command = place.knobstat_on(&machine);
+        command.arg("run").arg(&edited);
+        command
+    };
+    let ended = output(&mut command()).must_exit(0);
+    assert!(ended.stderr().contains(says), "{}", ended.stderr());
+    let anew = output(command().arg("--new")).must_exit(0);
+    assert!(!anew.stderr().contains(says), "{}", anew.stderr());
 }
 
 #[test]

@@ -55,6 +55,28 @@ impl Store {
             .map_err(|error| self.fail(error))
     }
 
+    /// The latest experiment of this name on this machine that is not done yet, whatever it asks
+    /// for.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub fn find_unfinished_named(
+        &self,
+        name: &str,
+        machine: &str,
+    ) -> Result<Option<ExperimentId>, StoreError> {
+        self.connection
+            .query_row(
+                "SELECT id FROM experiment
+                 WHERE name = ?1 AND machine_id = ?2 AND finished IS NULL
+                 ORDER BY started DESC, id LIMIT 1",
+                [name, machine],
+                |row| Ok(row.get::<_, Parsed<ExperimentId>>(0)?.0),
+            )
+            .optional()
+            .map_err(|error| self.fail(error))
+    }
+
     /// Every experiment, the newest first.
     ///
     /// # Errors
