@@ -259,6 +259,19 @@ impl Selection<'_> {
                 phrase::significant(margin * 100.0, 3)
             );
         }
+        let without: Vec<String> = contest
+            .candidates
+            .iter()
+            .filter(|index| self.values[**index].is_empty())
+            .map(|index| phrase::levels(&self.levels(*index)))
+            .collect();
+        if !without.is_empty() {
+            return format!(
+                "{prefix}undecided between {names}; nothing was measured of {}, so more blocks \
+                 alone will not decide.",
+                phrase::list_of_some(&without, "and")
+            );
+        }
         let limits: Vec<&str> = contest
             .candidates
             .iter()

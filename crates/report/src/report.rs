@@ -122,6 +122,15 @@ pub struct ExperimentPart {
 }
 
 impl ExperimentPart {
+    /// The metric of the verdicts and its unit, where it has one.
+    pub(crate) fn metric_in_words(&self) -> String {
+        if self.unit == "1" {
+            self.metric.clone()
+        } else {
+            format!("{} in {}", self.metric, self.unit)
+        }
+    }
+
     /// What stands before the number of planned blocks.
     pub(crate) fn at_most(&self) -> &'static str {
         if self.stop.is_some() { "at most " } else { "" }

@@ -44,7 +44,7 @@ impl Names<'_> {
     /// A number with its unit; to be followed by a blank or a full stop.
     pub(super) fn with_unit(&self, value: f64, digits: usize) -> String {
         let number = phrase::significant(value, digits);
-        if self.unit.is_empty() {
+        if matches!(self.unit.as_str(), "" | "1") {
             number
         } else {
             format!("{number} {}", self.unit)

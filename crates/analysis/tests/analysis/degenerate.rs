@@ -72,8 +72,13 @@ fn nothing_measured() {
 
 #[test]
 fn one_side_only() {
-    let (_, sentence) = undecided(&record(two_levels(), &[1.0, 1.1], &[]));
+    let (analysis, sentence) = undecided(&record(two_levels(), &[1.0, 1.1], &[]));
     assert!(sentence.contains("turbo=off has no value"), "{sentence}");
+    let recommended = &analysis.recommendation.sentence;
+    assert!(
+        recommended.contains("nothing was measured of turbo=off"),
+        "{recommended}"
+    );
 }
 
 #[test]

@@ -23,9 +23,8 @@ fn render(report: &Report, _: Style) -> String {
     }
     let _ = writeln!(
         text,
-        "{} in {}, {} is better; {} of {}{} blocks, {} treatments, seed {}, started {}{}.\n",
-        plain(&experiment.metric),
-        plain(&experiment.unit),
+        "{}, {} is better; {} of {}{} blocks, {} treatments, seed {}, started {}{}.\n",
+        plain(&experiment.metric_in_words()),
         experiment.better,
         experiment.blocks,
         experiment.at_most(),

@@ -17,10 +17,9 @@ pub(super) const FORMAT: Format = Format {
 
 fn render(report: &Report, _: Style) -> String {
     let mut text = format!(
-        "# {}: {} in {}, {} is better\n",
+        "# {}: {}, {} is better\n",
         printable(&report.experiment.name),
-        printable(&report.experiment.metric),
-        printable(&report.experiment.unit),
+        printable(&report.experiment.metric_in_words()),
         report.experiment.better
     );
     for treatment in &report.treatments {

@@ -59,7 +59,7 @@ fn heading(group: &GroupFindings, columns: usize) -> String {
     }
     if !group.metric.is_empty() {
         parts.push(match group.unit.as_str() {
-            unit if unit.is_empty() || unit == group.metric => group.metric.clone(),
+            unit if matches!(unit, "" | "1") || unit == group.metric => group.metric.clone(),
             unit => format!("{} in {unit}", group.metric),
         });
     }

@@ -84,9 +84,8 @@ fn head(report: &Report, page: Page) -> String {
         text.push_str(&wrapped(&printable(description), page.width, "", ""));
     }
     let mut line = format!(
-        "{} in {}, {} is better; {} of {}{} blocks, {} treatments, seed {}, {}",
-        printable(&experiment.metric),
-        printable(&experiment.unit),
+        "{}, {} is better; {} of {}{} blocks, {} treatments, seed {}, {}",
+        printable(&experiment.metric_in_words()),
         experiment.better,
         experiment.blocks,
         experiment.at_most(),
