@@ -27,7 +27,7 @@ pub(super) fn connect(receiver: &str) -> Result<TcpStream, EndsError> {
     }
     let error = last.unwrap_or_else(|| io::Error::from(io::ErrorKind::NotFound));
     Err(system(
-        "the receiver cannot be reached; does `knobstat udp recv` run there?",
+        "the receiver cannot be reached (does `knobstat udp recv` run there?)",
     )(error))
 }
 
