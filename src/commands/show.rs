@@ -77,7 +77,11 @@ fn render(record: &Record) -> String {
     }
     text.push('\n');
     let metric = &record.experiment.analysis.metric;
-    let value_heading = format!("{} [{}]", metric.name, metric.unit);
+    let value_heading = if metric.unit.as_str() == "1" {
+        metric.name.clone()
+    } else {
+        format!("{} [{}]", metric.name, metric.unit)
+    };
     let mut rows = vec![
         [
             "run",

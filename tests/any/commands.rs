@@ -294,7 +294,6 @@ fn without_a_command_there_is_the_help_and_nothing_that_is_hidden() {
 fn colour_is_for_a_terminal_that_wants_it() {
     let place = Place::new();
     let file = place.file("wrong.toml", "name = 1\n");
-    let program = place.knobstat();
     let coloured = |command: &mut Command| {
         let ended = output(command);
         let said = format!("{}{}", ended.stdout(), ended.stderr());
@@ -309,7 +308,7 @@ fn colour_is_for_a_terminal_that_wants_it() {
         let mut terminal = Command::new("script");
         terminal.arg("-qec").arg(format!(
             "env -u NO_COLOR {variables} {} run {}",
-            program.get_program().display(),
+            env!("CARGO_BIN_EXE_knobstat"),
             file.display()
         ));
         assert_eq!(

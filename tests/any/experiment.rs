@@ -72,6 +72,23 @@ fn a_run_reports_every_treatment_and_leaves_the_machine_as_it_was() {
 }
 
 #[test]
+fn a_figure_without_a_unit_has_none_in_any_sentence() {
+    let (place, machine) = (Place::new(), Machine::desktop());
+    let file = FILE.replace("unit = \"points\"\n", "");
+    assert_ne!(file, FILE);
+    run(&place, &machine, &file, &[]).must_exit(0);
+    for format in ["text", "markdown", "ministat"] {
+        let text = output(place.knobstat().args(["report", "--format", format]))
+            .must_exit(0)
+            .stdout();
+        assert!(text.contains("speed, "), "{text}");
+        assert!(!text.contains("speed in 1"), "{text}");
+    }
+    let shown = output(place.knobstat().arg("show")).must_exit(0).stdout();
+    assert!(!shown.contains("[1]"), "{shown}");
+}
+
+#[test]
 fn the_same_request_starts_anew_once_it_is_finished() {
     let (place, machine) = (Place::new(), Machine::desktop());
     let first = run(&place, &machine, FILE, &["--json"]).must_exit(0).json();
