@@ -2,9 +2,9 @@
 //! sysctl(8), and put back.
 
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
+use crate::support::install::install;
 use crate::support::program::{Place, output};
 
 /// A stand-in for sysctl(8) that keeps its variables in files, and what they are at first.
@@ -44,8 +44,9 @@ impl FreeBsd {
         }
         let program = tree.path().join("sbin/sysctl");
         let script = SYSCTL.replace("DIRECTORY", &variables.display().to_string());
-        fs::write(&program, script).unwrap();
-        fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+        let text = tree.path().join("sysctl.sh");
+        fs::write(&text, script).unwrap();
+        install(&text, &program);
         Self { tree }
     }
 

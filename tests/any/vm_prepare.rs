@@ -1,10 +1,10 @@
 //! `knobstat vm prepare`: only what is missing is done, what is broken off goes on, and what goes
 //! wrong is told. Programs of the test stand for apt, tar and make.
 
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use crate::support::install::install;
 use crate::support::pipe::{Pipe, watched};
 use crate::support::program::{Ended, Place, output};
 
@@ -92,8 +92,7 @@ impl Debian {
             "#!/bin/sh\nset -e\necho \"{name} $*\" >>{}\n{script}\n",
             called.display()
         );
-        std::fs::write(&path, script).unwrap();
-        std::fs::set_permissions(&path, PermissionsExt::from_mode(0o755)).unwrap();
+        install(&self.place.file("program.sh", &script), &path);
     }
 
     fn prepare(&self, arguments: &[&str]) -> Command {

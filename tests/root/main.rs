@@ -9,6 +9,7 @@
 mod support {
     pub mod campaign;
     pub mod guardian;
+    pub mod install;
     pub mod limit;
     pub mod machine;
     pub mod pipe;

@@ -1,6 +1,6 @@
 //! What the README shows works as it stands there for a user without any rights.
 
-use std::os::unix::fs::{PermissionsExt, chown};
+use std::os::unix::fs::chown;
 use std::path::Path;
 use std::process::Command;
 
@@ -8,6 +8,7 @@ use knobstat_sys::user::{self, User};
 
 use crate::Test;
 use crate::needs::Need;
+use crate::support::install::install;
 use crate::support::limit::MARK;
 use crate::support::machine::Machine;
 use crate::support::program::{Ended, Place, output};
@@ -69,16 +70,16 @@ impl Desk {
         let (place, machine) = (Place::new(), Machine::desktop());
         let own = place.path();
         let program = own.join("knobstat");
-        std::fs::copy(env!("CARGO_BIN_EXE_knobstat"), &program).unwrap();
+        install(Path::new(env!("CARGO_BIN_EXE_knobstat")), &program);
         let examples = concat!(env!("CARGO_MANIFEST_DIR"), "/examples");
         copy(Path::new(examples), &own.join("examples"));
         place.file("before.txt", "10.1\n10.2\n10.3\n10.0\n");
         place.file("after.txt", "9.1\n9.2\n9.0\n9.3\n");
         // What the examples start, if only for a moment.
         std::fs::create_dir(own.join("bin")).unwrap();
+        let nothing = place.file("nothing.sh", "#!/bin/sh\nexit 0\n");
         for program in ["build.sh", "bin/rustc"] {
-            let program = place.file(program, "#!/bin/sh\nexit 0\n");
-            std::fs::set_permissions(program, std::fs::Permissions::from_mode(0o755)).unwrap();
+            install(&nothing, &own.join(program));
         }
         give(own, user);
         give(machine.path(), user);

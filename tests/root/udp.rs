@@ -3,6 +3,7 @@
 
 use std::io::{self, BufRead, BufReader};
 use std::os::fd::OwnedFd;
+use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
 use knobstat_sys::net::netlink::RouteSocket;
@@ -13,6 +14,7 @@ use rustix::net::{
 
 use crate::Test;
 use crate::needs::Need;
+use crate::support::install::install;
 use crate::support::limit::MARK;
 use crate::support::program::{Place, output};
 
@@ -48,10 +50,9 @@ fn as_nobody(place: &Place) -> Command {
     use std::os::unix::fs::PermissionsExt;
     let copy = place.path().join("knobstat");
     if !copy.exists() {
-        std::fs::copy(env!("CARGO_BIN_EXE_knobstat"), &copy).unwrap();
+        install(Path::new(env!("CARGO_BIN_EXE_knobstat")), &copy);
         let everybody = std::fs::Permissions::from_mode(0o755);
-        std::fs::set_permissions(place.path(), everybody.clone()).unwrap();
-        std::fs::set_permissions(&copy, everybody).unwrap();
+        std::fs::set_permissions(place.path(), everybody).unwrap();
     }
     let mut command = Command::new("setpriv");
     command

@@ -4,6 +4,7 @@
 pub mod campaign;
 pub mod endless;
 pub mod guardian;
+pub mod install;
 pub mod limit;
 pub mod machine;
 pub mod pipe;

@@ -94,6 +94,8 @@ mod tests {
         assert!(wait(&all, Some(Duration::ZERO)).unwrap().timed_out());
         speaker.write_all(b"x").unwrap();
         drop(closed);
+        // What another test starts at this moment has the other end too, until it executes.
+        assert!(wait(&[hung_up.as_fd()], None).unwrap().has(0));
         let ready = wait(&all, None).unwrap();
         assert_eq!(
             [0, 1, 2, 3, 99].map(|index| ready.has(index)),

@@ -128,7 +128,6 @@ fn of(words: &[String], instance: &str) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeMap;
-    use std::os::unix::fs::PermissionsExt;
     use std::path::Path;
     use std::process::Command;
 
@@ -212,8 +211,17 @@ esac
     fn every_command_of_the_catalogue_reads_what_ethtool_prints_and_what_was_set() {
         let directory = tempfile::tempdir().unwrap();
         let ethtool = directory.path().join("ethtool");
-        std::fs::write(&ethtool, ETHTOOL).unwrap();
-        std::fs::set_permissions(&ethtool, std::fs::Permissions::from_mode(0o755)).unwrap();
+        let text = directory.path().join("text");
+        std::fs::write(&text, ETHTOOL).unwrap();
+        // By another process: what is open for writing here would be so in whatever another test
+        // starts at that moment, and cannot be executed (ETXTBSY).
+        let mut install = Command::new("install");
+        let installed = install
+            .args(["-m", "755"])
+            .arg(&text)
+            .arg(&ethtool)
+            .status();
+        assert!(installed.unwrap().success());
         // What it is at first, and what it is set to.
         let values = BTreeMap::from([
             ("rx_usecs", ("3", "50")),

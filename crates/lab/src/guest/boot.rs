@@ -356,11 +356,19 @@ mod tests {
 
     /// A stand-in for this program: a script that is started with the words of QEMU.
     fn booted(script: &str, deadline: Duration, append: &str) -> Result<Guest, BootError> {
-        use std::os::unix::fs::PermissionsExt;
         let directory = tempfile::tempdir().unwrap();
         let program = directory.path().join("program");
-        std::fs::write(&program, format!("#!/bin/sh\n{script}\n")).unwrap();
-        std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).unwrap();
+        let text = directory.path().join("text");
+        std::fs::write(&text, format!("#!/bin/sh\n{script}\n")).unwrap();
+        // By another process: what is open for writing here would be so in whatever another test
+        // starts at that moment, and cannot be executed (ETXTBSY).
+        let mut install = std::process::Command::new("install");
+        let installed = install
+            .args(["-m", "755"])
+            .arg(&text)
+            .arg(&program)
+            .status();
+        assert!(installed.unwrap().success());
         Guest::boot(
             &program,
             Path::new("/nowhere/qemu"),
