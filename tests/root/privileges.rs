@@ -254,6 +254,7 @@ fn commands_of_a_file_that_others_wrote_need_a_yes() {
     assert!(touched.exists());
     // One that only root can write was read by root.
     chown(&file, Some(0), Some(0)).unwrap();
+    std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o644)).unwrap();
     output(
         place
             .knobstat_on(&machine)
