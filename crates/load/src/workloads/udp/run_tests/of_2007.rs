@@ -1,6 +1,7 @@
 //! The loop of 2007, live on this machine's coarse clock.
 
 use knobstat_data::words::BitRate;
+use knobstat_sys::clock::{Clock, reported_resolution};
 
 use super::*;
 
@@ -22,7 +23,11 @@ fn under_the_coarse_clock_the_loop_of_2007_credits_a_step_of_packets_per_wait() 
         );
         let clock = figures.pacing_clock.unwrap();
         let waits = evidence(&yielded, "pacer.waits").unwrap();
-        if !clock.regular || waits < 3.0 {
+        let tick = reported_resolution(Clock::MonotonicCoarse).as_nanos() as f64;
+        let sees_each_tick = clock
+            .step_nanoseconds
+            .is_some_and(|step| (step as f64) < 1.5 * tick);
+        if !clock.regular || !sees_each_tick || waits < 3.0 {
             // A machine too loaded to see its own ticks.
             eprintln!("skipped at {bytes} B: {clock:?}, {waits} waits");
             continue;
