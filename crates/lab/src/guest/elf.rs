@@ -90,7 +90,6 @@ fn short(bytes: &[u8], at: usize) -> Option<usize> {
 
 #[cfg(test)]
 mod tests {
-    use std::os::unix::fs::PermissionsExt;
     use std::process::Command;
 
     use proptest::prelude::*;
@@ -105,9 +104,17 @@ mod tests {
         let small = loaded_part(bytes);
         assert!(small.len() < whole);
         let directory = tempfile::tempdir().unwrap();
-        let copy = directory.path().join("small");
-        std::fs::write(&copy, small).unwrap();
-        std::fs::set_permissions(&copy, std::fs::Permissions::from_mode(0o755)).unwrap();
+        let [written, copy] = ["written", "small"].map(|name| directory.path().join(name));
+        std::fs::write(&written, small).unwrap();
+        // By another process: what is open for writing here would be so in whatever another test
+        // starts at that moment, and cannot be executed (ETXTBSY).
+        let mut install = Command::new("install");
+        let installed = install
+            .args(["-m", "755"])
+            .arg(&written)
+            .arg(&copy)
+            .status();
+        assert!(installed.unwrap().success());
         let listed = Command::new(&copy).arg("--list").output().unwrap();
         assert!(listed.status.success());
         assert!(String::from_utf8_lossy(&listed.stdout).contains("debuggers"));

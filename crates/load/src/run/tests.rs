@@ -396,17 +396,24 @@ fn a_user_cannot_have_files_opened_that_are_not_theirs() {
 #[test]
 fn built_in_work_that_fails_says_why() {
     let _alone = alone();
-    let script = tempfile::NamedTempFile::new().unwrap();
+    let directory = tempfile::tempdir().unwrap();
+    let [written, path] = ["written", "script"].map(|name| directory.path().join(name));
     let body = "#!/bin/sh\necho '{\"error\": \"no such link\"}'\nexit 1\n";
-    fs::write(script.path(), body).unwrap();
-    let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
-    fs::set_permissions(script.path(), mode).unwrap();
-    let path = script.into_temp_path();
+    fs::write(&written, body).unwrap();
+    // By another process: what is open for writing here would be so in whatever another test
+    // starts at that moment, and cannot be executed (ETXTBSY).
+    let mut install = std::process::Command::new("install");
+    let installed = install
+        .args(["-m", "755"])
+        .arg(&written)
+        .arg(&path)
+        .status();
+    assert!(installed.unwrap().success());
     let mut udp = spec("", &[]);
     udp.workload = "udp".to_owned();
     udp.parameters = Parameters::new();
     let result = executor()
-        .with_itself(&*path)
+        .with_itself(&path)
         .run(&udp, &SpawnSettings::default(), &[], Vec::new);
     let reason = "no such link".to_owned();
     assert_eq!(
