@@ -1,7 +1,9 @@
 //! `run --check`: the plan, without touching anything.
 
+use std::path::Path;
+
 use crate::support::machine::Machine;
-use crate::support::program::{Place, output};
+use crate::support::program::{Ended, Place, output};
 
 const FILE: &str = r#"
 name = "a plan"
@@ -16,19 +18,19 @@ replicates = 3
 seed = 11
 "#;
 
+/// The plan of a file on a laid-out machine.
+#[track_caller]
+pub fn checked(place: &Place, machine: &Machine, file: &Path) -> Ended {
+    let mut command = place.knobstat_on(machine);
+    output(command.args(["run", "--check"]).arg(file)).must_exit(0)
+}
+
 #[test]
 fn the_plan_shows_treatments_order_duration_and_what_the_machine_lacks() {
     let (place, machine) = (Place::new(), Machine::desktop());
     let file = place.file("plan.toml", FILE);
     let before = machine.bytes();
-    let text = output(
-        place
-            .knobstat_on(&machine)
-            .args(["run", "--check"])
-            .arg(&file),
-    )
-    .must_exit(0)
-    .stdout();
+    let text = checked(&place, &machine, &file).stdout();
     for expected in [
         "6 treatments",
         "3 blocks",
@@ -96,18 +98,12 @@ fn the_order_is_the_same_on_every_machine() {
     let place = Place::new();
     let file = place.file("plan.toml", FILE);
     let order = |machine: &Machine| -> Vec<String> {
-        output(
-            place
-                .knobstat_on(machine)
-                .args(["run", "--check"])
-                .arg(&file),
-        )
-        .must_exit(0)
-        .stdout()
-        .lines()
-        .filter(|line| line.contains("block "))
-        .map(str::to_owned)
-        .collect()
+        checked(&place, machine, &file)
+            .stdout()
+            .lines()
+            .filter(|line| line.contains("block "))
+            .map(str::to_owned)
+            .collect()
     };
     let first = order(&Machine::desktop());
     assert!(!first.is_empty());
@@ -147,13 +143,7 @@ fn the_fewest_replicates_of_a_verdict_are_told_and_fewer_are_a_warning() {
         (stop(40), &["The first verdict takes "]),
     ] {
         let file = place.file("plan.toml", &FILE.replace(replicates, &design));
-        let ended = output(
-            place
-                .knobstat_on(&machine)
-                .args(["run", "--check"])
-                .arg(&file),
-        )
-        .must_exit(0);
+        let ended = checked(&place, &machine, &file);
         let said = ended.stdout() + &ended.stderr();
         for told in told {
             assert!(said.contains(told), "{design}: {said}");
@@ -177,13 +167,7 @@ packet_size = [64, 128, 256, 512, 1024]
 replicates = 2000000
 "#,
     );
-    let checked = output(
-        place
-            .knobstat_on(&machine)
-            .args(["run", "--check"])
-            .arg(&file),
-    )
-    .must_exit(0);
+    let checked = checked(&place, &machine, &file);
     assert!(
         checked.stdout().contains("10000000 runs"),
         "{}",

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use crate::check::checked;
 use crate::support::machine::Machine;
 use crate::support::program::{Place, output};
 
@@ -25,13 +26,7 @@ fn every_example_can_be_planned_on_a_desktop_and_on_a_bare_machine() {
     for file in examples() {
         for machine in [Machine::desktop(), Machine::bare()] {
             let place = Place::new();
-            let ended = output(
-                place
-                    .knobstat_on(&machine)
-                    .args(["run", "--check"])
-                    .arg(&file),
-            )
-            .must_exit(0);
+            let ended = checked(&place, &machine, &file);
             assert!(
                 ended.stdout().contains("treatments"),
                 "{}\n{}",
