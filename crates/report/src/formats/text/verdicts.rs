@@ -62,12 +62,19 @@ pub(super) fn verdicts(report: &Report, page: Page, names: &mut Names) -> String
     }
     if left_out > 0 {
         text.push('\n');
-        text.push_str(&page.item(&format!(
-            "{left_out} comparisons are undecided; `--format markdown` has a sentence for each of \
-             them."
-        )));
+        text.push_str(&page.item(&without_sentence(left_out)));
     }
     text
+}
+
+/// What is said of the comparisons that have no sentence.
+fn without_sentence(count: u32) -> String {
+    match count {
+        1 => "1 comparison is undecided; `--format markdown` has a sentence for it.".to_owned(),
+        many => format!(
+            "{many} comparisons are undecided; `--format markdown` has a sentence for each of them."
+        ),
+    }
 }
 
 /// A line per comparison: a column per factor, then the verdict, the change in percent, the
@@ -187,5 +194,16 @@ impl Column {
     fn cell(&self, row: usize) -> String {
         let cell = self.cells.get(row).map_or("", String::as_str);
         (self.padded)(cell, self.width)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_comparison_without_a_sentence_is_one() {
+        assert!(without_sentence(1).starts_with("1 comparison is undecided"));
+        assert!(without_sentence(40).starts_with("40 comparisons are undecided"));
     }
 }
